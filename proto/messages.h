@@ -1,0 +1,55 @@
+/* messages.h: what crosses the Unix socket, once per process image, at start-up.
+ *
+ * Stream socket; the runtime sends one hello and waits (bounded) for one reply, which carries the
+ * store's memfd as SCM_RIGHTS when status is MESSAGE_OK. Then both sides close. Who the process is
+ * the launcher learns from SO_PEERCRED and /proc, not from the message. Fixed-width fields in the
+ * machine's byte order: both ends are on one machine. */
+#ifndef HEAPPROF_PROTO_MESSAGES_H
+#define HEAPPROF_PROTO_MESSAGES_H
+
+#include <stdint.h>
+
+#define MESSAGE_MAGIC 0x6c6c6568666f7270ull /* "profhell" */
+#define MESSAGE_VERSION 1u
+
+/* Environment variables of the runtime; each begins HEAPPROF_. */
+#define HEAPPROF_ENV_SOCKET "HEAPPROF_SOCKET" /* path of the launcher's socket */
+
+/* How long the runtime waits for connect, send and reply together before it stays inert. */
+#define MESSAGE_TIMEOUT_MS 2000
+
+struct message_hello {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t size; /* of this struct */
+    uint32_t pid;  /* as the process sees itself */
+    uint32_t reserved[3];
+};
+
+enum message_status {
+    MESSAGE_OK = 0,
+    MESSAGE_NOT_FOLLOWED = 1, /* this process is not to be profiled: stay inert */
+    MESSAGE_NO_SLOT = 2       /* all slots are taken: stay inert */
+};
+
+enum message_flags {
+    MESSAGE_FLAG_NO_FOLLOW = 1u << 0 /* forked children stay inert; exec'd ones never see us */
+};
+
+struct message_reply {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t size;   /* of this struct */
+    uint32_t status; /* enum message_status */
+    uint32_t flags;  /* enum message_flags */
+    uint32_t slot;   /* this image's slot, state STORE_ENTRY_ASSIGNED */
+    uint32_t slot_count;
+    uint64_t slot_bytes;
+    uint64_t rate; /* mean sampling gap in bytes, at least 1 */
+    uint64_t seed; /* of the sampling generator */
+};
+
+_Static_assert(sizeof(struct message_hello) == 32, "message_hello");
+_Static_assert(sizeof(struct message_reply) == 56, "message_reply");
+
+#endif
