@@ -1,0 +1,302 @@
+/* hook_counts.c: the counters of a stack and the peak of the process.
+ *
+ * Hook-safe: the one lock is a stack's sequence word, held over a few dozen instructions and never
+ * waited for by the thread that holds it; a waiter that sees no end of it (the program has
+ * overwritten the word) takes it by force.
+ *
+ * The peak costs O(1) a change and nothing is copied. Each time live bytes pass the old peak, the
+ * peak's number (epoch) is raised. A stack remembers what it held when it first changes after that.
+ * Why this is exact with threads: live, peak and epoch move together in one compare and swap, so
+ * the swaps are in one order, and the swap that set the peak numbered E splits all changes in those
+ * before and those after it. A change after it saw epoch E in its swap, hence saves the stack's
+ * values, under the stack's lock, before it alters them. A change before it saw an older epoch,
+ * hence saves nothing for E; the lock makes any later change of that stack wait until it is done.
+ * So what is saved for E is the sum of exactly the changes before the peak. */
+#include "runtime/hook_counts.h"
+
+#include <limits.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "proto/store_layout.h"
+#include "runtime/hook_sampler.h"
+#include "runtime/hook_shared.h"
+#include "runtime/hook_store.h"
+#include "runtime/hook_syscall.h"
+#include "runtime/hook_weight.h"
+
+/* What a stack holds, in private memory: a forked child's copy of it stands still. The version
+ * says which of the two is valid, so that a fork in the middle of a change finds a whole one. */
+struct held {
+    struct store_counts value[2];
+};
+
+static struct held *held;
+static uint32_t *held_version;
+
+/* Changes that a signal handler made to a stack whose lock its own thread holds; all others are
+ * made at once. Small, since it is taken from every thread's stack; the weight follows from the
+ * size. */
+enum { PENDING_MAX = 16, LOCKED_MAX = 4 };
+static __thread struct {
+    struct {
+        uint64_t size_and_freed; /* size * 2 + freed */
+        uint32_t stack;
+        _Atomic uint32_t ready;
+    } change[PENDING_MAX];
+    _Atomic uint32_t head, tail;
+    _Atomic uint32_t locked[LOCKED_MAX]; /* stacks, outermost first */
+    _Atomic uint32_t depth;              /* changes that this thread is in */
+} pending;
+
+/* --- the stack's lock ------------------------------------------------------------------------ */
+
+enum { SPINS_BEFORE_SLEEP = 200, SLEEPS_BEFORE_FORCE = 1000 };
+
+/* The holder never sleeps in there, but it may be off its processor: after some spins wait a
+ * millisecond at a time. */
+static uint32_t lock_stack(struct store_stack *stack)
+{
+    unsigned sleeps = 0;
+    for (unsigned spins = 0;; spins++) {
+        uint32_t sequence = shared_load_u32(&stack->sequence, memory_order_relaxed);
+        if (LIKELY((sequence & 1) == 0)) {
+            if (shared_swap_u32(&stack->sequence, &sequence, sequence + 1))
+                return sequence + 1;
+        } else if (spins > SPINS_BEFORE_SLEEP) {
+            if (++sleeps > SLEEPS_BEFORE_FORCE) {
+                store_loss(STORE_LOSS_RECORD_DAMAGED, 0);
+                return sequence;
+            }
+            struct timespec millisecond = {.tv_nsec = 1000000};
+            raw_syscall4(SYS_futex, (long)&stack->sequence, 0 /* FUTEX_WAIT */, sequence,
+                         (long)&millisecond);
+        }
+        __builtin_ia32_pause();
+    }
+}
+
+static void unlock_stack(struct store_stack *stack, uint32_t sequence)
+{
+    /* Release: pairs with the acquire in lock_stack and with the collector's reading. */
+    shared_store_u32(&stack->sequence, sequence + 1, memory_order_release);
+}
+
+/* --- live bytes and the peak ----------------------------------------------------------------- */
+
+#define LIVE_MASK ((1ull << 48) - 1)
+
+static bool live_swap(struct store_live *live, struct store_live *expected,
+                      struct store_live wanted)
+{
+    bool swapped;
+    __asm__ volatile("lock cmpxchg16b %1"
+                     : "=@ccz"(swapped), "+m"(*live), "+a"(expected->low), "+d"(expected->high)
+                     : "b"(wanted.low), "c"(wanted.high)
+                     : "memory");
+    return swapped;
+}
+
+static uint32_t live_epoch(struct store_live live)
+{
+    return (uint32_t)(live.low >> 48) | (uint32_t)(live.high >> 48) << 16;
+}
+
+/* CLOCK_MONOTONIC_COARSE: to the kernel's tick (4 ms), in the vdso, no system call. */
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    if (clock_gettime(CLOCK_MONOTONIC_COARSE, &now) != 0)
+        return 0;
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Adds to (or takes from) live, raises the peak; returns the epoch before. */
+static uint32_t live_move(uint64_t bytes, bool freed)
+{
+    struct store_live *live = &store.header->live;
+    struct store_live seen = *live; /* maybe torn: then the swap fails and tells the truth */
+    for (;;) {
+        uint32_t epoch = live_epoch(seen);
+        uint64_t now = seen.low & LIVE_MASK;
+        uint64_t peak = seen.high & LIVE_MASK;
+        uint32_t next = epoch;
+        now = (freed ? now - bytes : now + bytes) & LIVE_MASK;
+        if (!freed && now > peak) {
+            peak = now;
+            next = epoch + 1;
+        }
+        struct store_live wanted = {.low = now | (uint64_t)(next & 0xffff) << 48,
+                                    .high = peak | (uint64_t)(next >> 16) << 48};
+        if (LIKELY(live_swap(live, &seen, wanted))) {
+            if (next != epoch)
+                shared_store_u64(&store.header->peak_ns, now_ns(), memory_order_relaxed);
+            return epoch;
+        }
+    }
+}
+
+/* --- one change ------------------------------------------------------------------------------ */
+
+static void add_counts(struct store_counts *counts, const struct store_counts *more)
+{
+    counts->objects_q16 += more->objects_q16;
+    counts->bytes += more->bytes;
+    counts->variance_q16 += more->variance_q16;
+    counts->samples += more->samples;
+}
+
+static void take_counts(struct store_counts *counts, const struct store_counts *less)
+{
+    counts->objects_q16 -= less->objects_q16;
+    counts->bytes -= less->bytes;
+    counts->variance_q16 -= less->variance_q16;
+    counts->samples -= less->samples;
+}
+
+static void keep_held(uint32_t stack, const struct store_counts *inuse)
+{
+    uint32_t version = held_version[stack] + 1;
+    held[stack].value[version & 1] = *inuse;
+    __asm__ volatile("" ::: "memory"); /* a fork copies what is written in program order */
+    held_version[stack] = version;
+}
+
+static void apply(const struct counts_change *change)
+{
+    uint64_t rate = store.header->rate;
+    struct store_counts delta = {
+        .objects_q16 = change->weight_q16,
+        .bytes = weight_bytes(change->size, change->weight_q16),
+        .variance_q16 = rate <= 1 ? 0 : weight_variance_q16(change->size, rate),
+        .samples = 1,
+    };
+    struct store_stack *stack = &store.stacks[change->stack];
+    uint32_t sequence = lock_stack(stack);
+    uint32_t epoch = live_move(delta.bytes, change->freed);
+    if (stack->saved_epoch != epoch) {
+        stack->saved = stack->inuse;
+        stack->saved_epoch = epoch;
+    }
+    if (change->freed) {
+        take_counts(&stack->inuse, &delta);
+    } else {
+        add_counts(&stack->alloc, &delta);
+        add_counts(&stack->inuse, &delta);
+    }
+    keep_held(change->stack, &stack->inuse);
+    unlock_stack(stack, sequence);
+}
+
+static void put_pending(const struct counts_change *change)
+{
+    /* One instruction takes the place, so that a handler inside this one takes another. */
+    uint32_t place = atomic_fetch_add_explicit(&pending.tail, 1, memory_order_relaxed);
+    if (place - atomic_load_explicit(&pending.head, memory_order_relaxed) >= PENDING_MAX) {
+        store_loss(STORE_LOSS_REENTRANT, weight_bytes(change->size, change->weight_q16));
+        return;
+    }
+    place %= PENDING_MAX;
+    pending.change[place].size_and_freed = change->size << 1 | change->freed;
+    pending.change[place].stack = change->stack;
+    atomic_store_explicit(&pending.change[place].ready, 1, memory_order_release);
+}
+
+/* Whether the change has to wait for one that this thread is in the middle of. */
+static bool must_wait(uint32_t stack, uint32_t depth)
+{
+    if (depth >= LOCKED_MAX)
+        return true;
+    for (uint32_t i = 0; i < depth; i++)
+        if (atomic_load_explicit(&pending.locked[i], memory_order_relaxed) == stack)
+            return true;
+    return false;
+}
+
+static void apply_marked(const struct counts_change *change, uint32_t depth)
+{
+    atomic_store_explicit(&pending.locked[depth], change->stack, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&pending.depth, depth + 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    apply(change);
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&pending.depth, depth, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* Only the outermost change takes the waiting ones along: none of this thread's locks is held. */
+static void apply_pending(void)
+{
+    uint32_t head = atomic_load_explicit(&pending.head, memory_order_relaxed);
+    while (UNLIKELY(head != atomic_load_explicit(&pending.tail, memory_order_relaxed))) {
+        uint32_t place = head % PENDING_MAX;
+        if (atomic_exchange_explicit(&pending.change[place].ready, 0, memory_order_acquire)) {
+            uint64_t size = pending.change[place].size_and_freed >> 1;
+            struct counts_change change = {
+                .stack = pending.change[place].stack,
+                .freed = (pending.change[place].size_and_freed & 1) != 0,
+                .size = size,
+                .weight_q16 = weight_objects_q16(size, store.header->rate),
+            };
+            atomic_store_explicit(&pending.head, ++head, memory_order_relaxed);
+            apply_marked(&change, 0);
+        } else {
+            atomic_store_explicit(&pending.head, ++head, memory_order_relaxed);
+        }
+    }
+}
+
+void counts_change(const struct counts_change *change)
+{
+    if (UNLIKELY(change->stack >= store.geometry.stack_capacity))
+        return;
+    uint32_t depth = atomic_load_explicit(&pending.depth, memory_order_relaxed);
+    if (UNLIKELY(must_wait(change->stack, depth))) {
+        put_pending(change);
+        return;
+    }
+    apply_marked(change, depth);
+    if (depth == 0)
+        apply_pending();
+}
+
+/* --- start and fork -------------------------------------------------------------------------- */
+
+bool counts_start(void)
+{
+    uint64_t capacity = store.geometry.stack_capacity;
+    uint64_t bytes = capacity * (sizeof(struct held) + sizeof(uint32_t));
+    long memory = raw_syscall6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (raw_failed(memory))
+        return false;
+    held = (struct held *)memory;
+    held_version = (uint32_t *)(held + capacity);
+    return true;
+}
+
+bool counts_holds(uint32_t stack)
+{
+    return held[stack].value[held_version[stack] & 1].samples != 0;
+}
+
+void counts_restore(uint32_t stack_count)
+{
+    uint64_t live = 0;
+    for (uint32_t id = 1; id < stack_count; id++) {
+        if (store.stacks[id].node == 0)
+            continue;
+        struct store_counts counts = held[id].value[held_version[id] & 1];
+        store.stacks[id].inuse = counts;
+        store.stacks[id].alloc = counts;
+        live += counts.bytes;
+    }
+    live &= LIVE_MASK;
+    store.header->live.low = live | 1ull << 48; /* epoch 1: no stack has saved against it yet */
+    store.header->live.high = live;
+    store.header->peak_ns = now_ns();
+    atomic_store_explicit(&pending.head, 0, memory_order_relaxed);
+    atomic_store_explicit(&pending.tail, 0, memory_order_relaxed);
+    atomic_store_explicit(&pending.depth, 0, memory_order_relaxed);
+}

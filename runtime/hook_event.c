@@ -1,0 +1,211 @@
+/* hook_event.c: recording: from a sampled request to an object with a stack, and back.
+ *
+ * Hook-safe. Order matters in two places. On allocation the object is there before it is counted,
+ * and its record is complete before the program can see it. On free the books are changed while the
+ * object is still ours, so that another thread that gets the same memory next cannot be confused
+ * with it. */
+#include "runtime/hook_event.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/hook_counts.h"
+#include "runtime/hook_next.h"
+#include "runtime/hook_process.h"
+#include "runtime/hook_sampler.h"
+#include "runtime/hook_stack.h"
+#include "runtime/hook_store.h"
+#include "runtime/hook_syscall.h"
+#include "runtime/hook_weight.h"
+
+/* --- stacks ---------------------------------------------------------------------------------- */
+
+/* Frames go into a buffer of ours, since the target's stack may be small and thread-local storage
+ * is taken from it too. As many as threads that capture at one moment; the pages are touched as
+ * they are used. */
+enum { BUFFERS = 64 };
+static uint64_t buffers[BUFFERS][STACK_MAX_FRAMES];
+static _Atomic uint64_t free_buffers = UINT64_MAX;
+
+/* The index of a buffer nobody else uses; BUFFERS when all are taken. */
+static unsigned take_buffer(void)
+{
+    uint64_t available = atomic_load_explicit(&free_buffers, memory_order_relaxed);
+    while (available != 0) {
+        unsigned buffer = (unsigned)__builtin_ctzll(available);
+        if (atomic_compare_exchange_weak_explicit(&free_buffers, &available,
+                                                  available & ~(1ull << buffer),
+                                                  memory_order_acquire, memory_order_relaxed))
+            return buffer;
+    }
+    return BUFFERS;
+}
+
+static void give_buffer(unsigned buffer)
+{
+    /* Release: pairs with the acquire in take_buffer. */
+    atomic_fetch_or_explicit(&free_buffers, 1ull << buffer, memory_order_release);
+}
+
+static uint32_t caller_stack(void)
+{
+    unsigned buffer = take_buffer();
+    if (UNLIKELY(buffer == BUFFERS)) {
+        store_loss(STORE_LOSS_NO_STACK, 0);
+        return store_intern(NULL, 0, STORE_FRAME_NO_STACK);
+    }
+    enum stack_end end;
+    size_t depth = stack_capture(buffers[buffer], STACK_MAX_FRAMES, &end);
+    enum store_frame root = STORE_FRAME_NONE;
+    if (UNLIKELY(end == STACK_END_DEPTH)) {
+        store_loss(STORE_LOSS_DEPTH_CUT, 0);
+        root = STORE_FRAME_TRUNCATED;
+    } else if (UNLIKELY(end == STACK_END_UNKNOWN)) {
+        store_loss(STORE_LOSS_UNWIND_INCOMPLETE, 0);
+    }
+    if (UNLIKELY(depth == 0 && root == STORE_FRAME_NONE))
+        root = STORE_FRAME_NO_STACK;
+    uint32_t stack = store_intern(buffers[buffer], depth, root);
+    give_buffer(buffer);
+    return stack;
+}
+
+/* --- objects --------------------------------------------------------------------------------- */
+
+/* Counts the object as allocated at the caller's stack. */
+static void record(struct range_record *object)
+{
+    struct counts_change change = {
+        .stack = caller_stack(),
+        .size = object->size,
+        .weight_q16 = weight_objects_q16(object->size, process.rate),
+    };
+    object->stack = change.stack;
+    object->weight_q16 = change.weight_q16;
+    counts_change(&change);
+}
+
+/* Counts the object as freed, if it was ever counted. */
+static void unrecord(const struct range_record *object)
+{
+    struct counts_change change = {
+        .stack = object->stack,
+        .freed = true,
+        .size = object->size,
+        .weight_q16 = object->weight_q16,
+    };
+    if (change.weight_q16 != 0 && process_records())
+        counts_change(&change);
+}
+
+void *event_allocate(size_t size, size_t alignment, bool zero)
+{
+    if (UNLIKELY(!process_records()))
+        return NULL;
+    struct range_record *object;
+    void *p = range_alloc(size, alignment, zero, &object);
+    if (LIKELY(p != NULL))
+        record(object);
+    return p;
+}
+
+void event_missed(size_t size)
+{
+    if (process_records())
+        store_loss(STORE_LOSS_RANGE_FULL,
+                   weight_bytes(size, weight_objects_q16(size, process.rate)));
+}
+
+/* --- frees that cannot be ------------------------------------------------------------------- */
+
+static char *put_text(char *at, const char *text)
+{
+    size_t length = strlen(text);
+    memcpy(at, text, length);
+    return at + length;
+}
+
+/* One line, as glibc's malloc prints it and with the pointer; then SIGABRT. */
+static void die_of(const char *what, const void *p)
+{
+    char line[80];
+    char *end = put_text(line, what);
+    end = put_text(end, ": 0x");
+    for (int shift = 44; shift >= 0; shift -= 4)
+        *end++ = "0123456789abcdef"[(uintptr_t)p >> shift & 15];
+    *end++ = '\n';
+    raw_syscall3(SYS_write, 2, (long)line, end - line);
+    abort();
+}
+
+static struct range_record *live_object(const void *p)
+{
+    struct range_record *object = range_record_of(p);
+    if (UNLIKELY(object == NULL))
+        die_of("free(): invalid pointer", p);
+    return object;
+}
+
+void event_free(void *p)
+{
+    struct range_record *object = live_object(p);
+    struct range_record before = *object;
+    if (UNLIKELY(!range_begin_free(object)))
+        die_of("free(): double free detected", p);
+    unrecord(&before);
+    range_free(p, object);
+}
+
+/* --- realloc --------------------------------------------------------------------------------- */
+
+/* Leaves the range: the next allocator takes over the object, which is not recorded any more. */
+static void *leave_range(void *p, struct range_record *object, size_t size)
+{
+    void *moved = next.malloc(size);
+    if (moved == NULL)
+        return NULL;
+    memcpy(moved, p, object->size < size ? object->size : size);
+    event_free(p);
+    return moved;
+}
+
+void *event_reallocate(void *p, size_t size, bool sampled)
+{
+    struct range_record *object = live_object(p);
+    struct range_record before = *object;
+    void *moved = range_realloc(p, &object, size);
+    if (UNLIKELY(moved == NULL)) {
+        moved = leave_range(p, object, size);
+        if (moved != NULL && sampled)
+            event_missed(size);
+        return moved;
+    }
+    unrecord(&before);
+    object->weight_q16 = 0;
+    if (sampled && process_records())
+        record(object);
+    return moved;
+}
+
+void *event_adopt(void *p, size_t size)
+{
+    void *object = event_allocate(size, 16, false);
+    if (object == NULL)
+        return NULL;
+    size_t usable = next.malloc_usable_size(p);
+    memcpy(object, p, usable < size ? usable : size);
+    next.free(p);
+    return object;
+}
+
+size_t event_usable_size(void *p)
+{
+    struct range_record *object = range_record_of(p);
+    return object == NULL ? 0 : range_usable_size(p, object);
+}
+
+void event_restart(void)
+{
+    atomic_store_explicit(&free_buffers, UINT64_MAX, memory_order_relaxed);
+}

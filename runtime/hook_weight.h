@@ -1,0 +1,31 @@
+/* hook_weight.h: the sampling law in integers: gaps, weights and variances.
+ *
+ * Every byte that the program asks for starts a sample with probability 1 - e^(-1/rate) a byte, so
+ * an object of s bytes is sampled with p = 1 - e^(-s/rate). All functions are pure, take any
+ * thread and any signal handler, use no floating point (the target's FPU state is not ours to
+ * touch) and no libm. A size of 0 counts as 1 in p and as 0 in bytes. */
+#ifndef HEAPPROF_RUNTIME_HOOK_WEIGHT_H
+#define HEAPPROF_RUNTIME_HOOK_WEIGHT_H
+
+#include <stdint.h>
+
+#define WEIGHT_ONE_Q16 65536u
+
+/* Bytes to the next sample: -ln(u) * rate rounded up, at least 1, for u = random / 2^64 (random 0
+ * counts as 1). An exponential gap of mean rate: P(gap <= s) = 1 - e^(-s/rate) to 2^-32. rate in
+ * bytes, at most 2^40. */
+uint64_t weight_gap_bytes(uint64_t random, uint64_t rate);
+
+/* Objects that one sampled object stands for, in 1/65536: 65536 / (1 - e^(-size/rate)), at least
+ * 65536 and exactly that for rate 1. Horvitz-Thompson; golang/go src/runtime/pprof/protomem.go
+ * scales in the same way. */
+uint64_t weight_objects_q16(uint64_t size, uint64_t rate);
+
+/* The bytes that go with it: size * weight, rounded down to whole bytes. */
+uint64_t weight_bytes(uint64_t size, uint64_t weight_q16);
+
+/* What the sampled object adds to the variance of the estimated bytes: size^2 * (1-p) / p^2, in
+ * 1/65536 of rate^2 (so at most 65536); 0 for rate 1. */
+uint64_t weight_variance_q16(uint64_t size, uint64_t rate);
+
+#endif

@@ -1,0 +1,218 @@
+/* hook_counts_test.c: live, allocated and peak values, with threads and signal handlers. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/time.h>
+
+#include <cmocka.h>
+
+#include "runtime/hook_counts.h"
+#include "tests/runtime/store_fixture.h"
+
+static void change(uint32_t stack, uint64_t size, bool freed)
+{
+    struct counts_change one = {.stack = stack, .freed = freed, .size = size, .weight_q16 = 65536};
+    counts_change(&one);
+}
+
+static uint32_t make_stack(uint64_t leaf)
+{
+    const uint64_t pcs[] = {0x401000 + leaf, 0x500000};
+    return store_intern(pcs, 2, STORE_FRAME_NONE);
+}
+
+static uint64_t sum_at_peak(uint32_t stacks)
+{
+    uint64_t sum = 0;
+    for (uint32_t id = 1; id < stacks; id++)
+        sum += store_fixture_at_peak(id)->bytes;
+    return sum;
+}
+
+static void the_peak_is_what_each_stack_held_then(void **state)
+{
+    (void)state;
+    store_fixture(1, 1 << 20, 1);
+    uint32_t a = make_stack(1);
+    uint32_t b = make_stack(2);
+    change(a, 100, false);
+    change(b, 50, false);
+    change(a, 100, true);
+    change(b, 70, false); /* 120: below the peak */
+    assert_int_equal(store_fixture_peak(), 150);
+    assert_int_equal(store_fixture_at_peak(a)->bytes, 100);
+    assert_int_equal(store_fixture_at_peak(b)->bytes, 50);
+    change(b, 40, false); /* 160: the new peak */
+    change(b, 160, true);
+    assert_int_equal(store_fixture_peak(), 160);
+    assert_int_equal(store_fixture_at_peak(a)->bytes, 0);
+    assert_int_equal(store_fixture_at_peak(b)->bytes, 160);
+    assert_int_equal(store_fixture_at_peak(b)->objects_q16, 3 * 65536);
+    assert_int_equal(store.stacks[b].alloc.bytes, 160);
+    assert_int_equal(store.stacks[b].inuse.bytes, 0);
+    assert_int_equal(store_fixture_live(), 0);
+}
+
+/* A random walk against a copy of all stacks taken at the true peak. */
+static void the_peak_of_a_random_walk_is_exact(void **state)
+{
+    (void)state;
+    enum { STACKS = 50, STEPS = 200000 };
+    store_fixture(1, 1 << 20, 1);
+    uint32_t ids[STACKS];
+    uint64_t held[STACKS] = {0};
+    uint64_t at_peak[STACKS] = {0};
+    uint64_t live = 0;
+    uint64_t peak = 0;
+    for (unsigned i = 0; i < STACKS; i++)
+        ids[i] = make_stack(i);
+    srand(1);
+    for (unsigned step = 0; step < STEPS; step++) {
+        unsigned i = (unsigned)rand() % STACKS;
+        uint64_t size = 1 + (uint64_t)rand() % 1000;
+        bool freed = rand() % 2 == 0 && held[i] >= size;
+        change(ids[i], size, freed);
+        held[i] = freed ? held[i] - size : held[i] + size;
+        live = freed ? live - size : live + size;
+        if (live > peak) {
+            peak = live;
+            for (unsigned k = 0; k < STACKS; k++)
+                at_peak[k] = held[k];
+        }
+    }
+    assert_int_equal(store_fixture_live(), live);
+    assert_int_equal(store_fixture_peak(), peak);
+    for (unsigned k = 0; k < STACKS; k++)
+        assert_int_equal(store_fixture_at_peak(ids[k])->bytes, at_peak[k]);
+}
+
+/* --- threads --------------------------------------------------------------------------------- */
+
+enum { WALKERS = 4, WALK_STACKS = 20, WALK_STEPS = 100000 };
+static uint32_t walk_ids[WALK_STACKS];
+
+static void *walk(void *seed)
+{
+    unsigned random = *(unsigned *)seed;
+    uint64_t held[WALK_STACKS] = {0};
+    for (unsigned step = 0; step < WALK_STEPS; step++) {
+        unsigned i = (unsigned)rand_r(&random) % WALK_STACKS;
+        uint64_t size = 1 + (uint64_t)rand_r(&random) % 1000;
+        bool freed = rand_r(&random) % 2 == 0 && held[i] >= size;
+        change(walk_ids[i], size, freed);
+        held[i] = freed ? held[i] - size : held[i] + size;
+    }
+    for (unsigned i = 0; i < WALK_STACKS; i++)
+        if (held[i] != 0)
+            change(walk_ids[i], held[i], true);
+    return NULL;
+}
+
+static void the_stacks_add_up_to_the_peak_with_several_threads(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 10; round++)
+        for (unsigned threads = 1; threads <= WALKERS; threads *= 2) {
+            store_fixture(1, 1 << 20, 1);
+            for (unsigned i = 0; i < WALK_STACKS; i++)
+                walk_ids[i] = make_stack(i);
+            pthread_t thread[WALKERS];
+            unsigned seeds[WALKERS];
+            for (unsigned i = 0; i < threads; i++) {
+                seeds[i] = round * 100 + i;
+                assert_int_equal(pthread_create(&thread[i], NULL, walk, &seeds[i]), 0);
+            }
+            for (unsigned i = 0; i < threads; i++)
+                pthread_join(thread[i], NULL);
+            assert_int_equal(store_fixture_live(), 0);
+            assert_int_equal(sum_at_peak(store.header->stack_count), store_fixture_peak());
+            assert_true(store_fixture_peak() > 0);
+        }
+}
+
+/* --- signal handlers ------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t handled;
+static uint32_t handler_stack;
+
+static void on_alarm(int signal)
+{
+    (void)signal;
+    for (unsigned i = 0; i < 2; i++)
+        change(handler_stack, 10, false);
+    for (unsigned i = 0; i < 2; i++)
+        change(handler_stack, 10, true);
+    handled++;
+}
+
+static void a_handler_that_changes_the_same_stack_neither_waits_nor_loses(void **state)
+{
+    (void)state;
+    store_fixture(1, 1 << 20, 1);
+    handler_stack = make_stack(1);
+    handled = 0;
+    struct sigaction action = {.sa_handler = on_alarm};
+    struct sigaction old;
+    sigaction(SIGALRM, &action, &old);
+    struct itimerval often = {.it_interval = {.tv_usec = 200}, .it_value = {.tv_usec = 200}};
+    setitimer(ITIMER_REAL, &often, NULL);
+    uint64_t changes = 0;
+    while (handled < 500) {
+        change(handler_stack, 100, false);
+        change(handler_stack, 100, true);
+        changes++;
+    }
+    struct itimerval never = {0};
+    setitimer(ITIMER_REAL, &never, NULL);
+    sigaction(SIGALRM, &old, NULL);
+    change(handler_stack, 1, false); /* takes along what a last handler may have left */
+    uint64_t lost = store.header->losses[STORE_LOSS_REENTRANT];
+    assert_int_equal(lost, 0);
+    assert_int_equal(store_fixture_live(), 1);
+    assert_int_equal(store.stacks[handler_stack].alloc.bytes,
+                     changes * 100 + (uint64_t)handled * 20 + 1);
+}
+
+/* --- fork ------------------------------------------------------------------------------------ */
+
+static void a_child_starts_from_what_is_held_and_nothing_else(void **state)
+{
+    (void)state;
+    store_fixture(2, 1 << 20, 1);
+    uint32_t a = make_stack(1);
+    uint32_t b = make_stack(2);
+    change(a, 100, false);
+    change(a, 100, false);
+    change(b, 30, false);
+    change(b, 30, true);
+    assert_true(counts_holds(a));
+    assert_false(counts_holds(b));
+    uint32_t count = store.header->stack_count;
+    uint32_t node_a = store.stacks[a].node;
+    store_attach(1, 1, 2, 2);
+    store.stacks[a].node = node_a;
+    counts_restore(count);
+    assert_int_equal(store_fixture_live(), 200);
+    assert_int_equal(store_fixture_peak(), 200);
+    assert_int_equal(store.stacks[a].alloc.bytes, 200);
+    assert_int_equal(store.stacks[a].inuse.objects_q16, 2 * 65536);
+    assert_int_equal(store.stacks[b].alloc.bytes, 0);
+    change(a, 100, true);
+    assert_int_equal(store_fixture_at_peak(a)->bytes, 200);
+    assert_int_equal(store_fixture_live(), 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_peak_is_what_each_stack_held_then),
+        cmocka_unit_test(the_peak_of_a_random_walk_is_exact),
+        cmocka_unit_test(the_stacks_add_up_to_the_peak_with_several_threads),
+        cmocka_unit_test(a_handler_that_changes_the_same_stack_neither_waits_nor_loses),
+        cmocka_unit_test(a_child_starts_from_what_is_held_and_nothing_else),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,52 @@
+/* store_fixture.h: a store in private memory, as the constructor would find it. */
+#ifndef HEAPPROF_TESTS_RUNTIME_STORE_FIXTURE_H
+#define HEAPPROF_TESTS_RUNTIME_STORE_FIXTURE_H
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "runtime/hook_counts.h"
+#include "runtime/hook_store.h"
+
+/* Makes `store` a fresh one of slot_count slots and attaches slot 0 at rate. */
+static inline void store_fixture(uint32_t slot_count, uint64_t slot_bytes, uint64_t rate)
+{
+    uint64_t offset = store_slots_offset(slot_count);
+    uint8_t *base = mmap(NULL, offset + slot_count * slot_bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_ptr_not_equal(base, MAP_FAILED);
+    memset(&store, 0, sizeof(store));
+    store.directory = (struct store_directory *)base;
+    store.directory->slot_count = slot_count;
+    store.directory->slot_bytes = slot_bytes;
+    store.slots = base + offset;
+    store.slot_count = slot_count;
+    assert_true(store_geometry_of(slot_bytes, &store.geometry));
+    store_attach(0, rate, 1, 1);
+    assert_true(counts_start());
+}
+
+static inline uint64_t store_fixture_live(void)
+{
+    return store.header->live.low & ((1ull << 48) - 1);
+}
+
+static inline uint64_t store_fixture_peak(void)
+{
+    return store.header->live.high & ((1ull << 48) - 1);
+}
+
+static inline uint32_t store_fixture_epoch(void)
+{
+    return (uint32_t)(store.header->live.low >> 48) | (uint32_t)(store.header->live.high >> 48)
+                                                          << 16;
+}
+
+/* What the stack held at the peak, as a reader of the store sees it. */
+static inline const struct store_counts *store_fixture_at_peak(uint32_t stack)
+{
+    const struct store_stack *entry = &store.stacks[stack];
+    return entry->saved_epoch == store_fixture_epoch() ? &entry->saved : &entry->inuse;
+}
+
+#endif
