@@ -276,6 +276,12 @@ bool counts_start(void)
     return true;
 }
 
+uint64_t counts_overhead_bytes(void)
+{
+    uint64_t stacks = shared_load_u32(&store.header->stack_count, memory_order_relaxed);
+    return stacks * (sizeof(struct held) + sizeof(uint32_t));
+}
+
 bool counts_holds(uint32_t stack)
 {
     return held[stack].value[held_version[stack] & 1].samples != 0;

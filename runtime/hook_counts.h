@@ -34,4 +34,7 @@ bool counts_holds(uint32_t stack);
  * from the private copy, which is as it was at the fork. stack_count as copied. */
 void counts_restore(uint32_t stack_count);
 
+/* Private memory used for the copy, in bytes at most. */
+uint64_t counts_overhead_bytes(void);
+
 #endif

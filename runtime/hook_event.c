@@ -14,6 +14,7 @@
 #include "runtime/hook_next.h"
 #include "runtime/hook_process.h"
 #include "runtime/hook_sampler.h"
+#include "runtime/hook_shared.h"
 #include "runtime/hook_stack.h"
 #include "runtime/hook_store.h"
 #include "runtime/hook_syscall.h"
@@ -73,6 +74,17 @@ static uint32_t caller_stack(void)
 
 /* --- objects --------------------------------------------------------------------------------- */
 
+/* What we hold in the target, told now and then: at a thread's first recorded object and at every
+ * 256th. */
+static void tell_overhead(void)
+{
+    static __thread uint8_t objects;
+    if (LIKELY(objects++ != 0))
+        return;
+    shared_store_u64(&store.header->runtime_bytes, range_overhead_bytes() + counts_overhead_bytes(),
+                     memory_order_relaxed);
+}
+
 /* Counts the object as allocated at the caller's stack. */
 static void record(struct range_record *object)
 {
@@ -84,6 +96,7 @@ static void record(struct range_record *object)
     object->stack = change.stack;
     object->weight_q16 = change.weight_q16;
     counts_change(&change);
+    tell_overhead();
 }
 
 /* Counts the object as freed, if it was ever counted. */

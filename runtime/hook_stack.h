@@ -28,8 +28,8 @@ extern void (*stack_on_object)(uintptr_t pc, const struct dl_find_object *object
 
 /* Learns the main thread's stack, this library's own text (frames there are left out of every
  * capture) and loads libunwind, when it is there, through dlopen(RTLD_LOCAL | RTLD_NOW); no
- * descriptor stays open. Only from the constructor, on the main thread; idempotent. True when libunwind is
- * there as fallback. */
+ * descriptor stays open. Only from the constructor, on the main thread; idempotent. True when
+ * libunwind is there as fallback. */
 bool stack_start(void);
 
 /* The caller's stack, leaf first, into pcs[0..capacity): for a call site the return address - 1;

@@ -10,12 +10,29 @@
  * Above, e^-x is a product of constants for the whole part and a Taylor series for the rest. */
 #include "runtime/hook_weight.h"
 
+#include <stddef.h>
+
 typedef unsigned __int128 wide;
 
 enum { X_ENOUGH = 40 }; /* e^-40 is below 2^-57: every such object is sampled */
 
+#define ONE_Q62 (1ull << 62)
+
 static const uint64_t one_q32 = 1ull << 32;
-static const uint64_t one_q62 = 1ull << 62;
+static const uint64_t one_q62 = ONE_Q62;
+
+/* dividend / divisor where the quotient fits in 64 bits; the compiler would call a function for
+ * it that costs several times the instruction. */
+static uint64_t divide(wide dividend, uint64_t divisor)
+{
+    uint64_t quotient;
+    uint64_t remainder;
+    __asm__("divq %4"
+            : "=a"(quotient), "=d"(remainder)
+            : "a"((uint64_t)dividend), "d"((uint64_t)(dividend >> 64)), "r"(divisor)
+            : "cc");
+    return quotient;
+}
 
 static uint64_t multiply_q62(uint64_t a, uint64_t b)
 {
@@ -27,13 +44,16 @@ static uint64_t multiply_q62(uint64_t a, uint64_t b)
 static uint64_t negative_log_q32(uint64_t random)
 {
     static const uint64_t ln2_q62 = 3196577161300663915ull;
+    static const uint64_t inverse_q62[] = {ONE_Q62 / 21, ONE_Q62 / 19, ONE_Q62 / 17, ONE_Q62 / 15,
+                                           ONE_Q62 / 13, ONE_Q62 / 11, ONE_Q62 / 9,  ONE_Q62 / 7,
+                                           ONE_Q62 / 5,  ONE_Q62 / 3,  ONE_Q62};
     unsigned zeros = (unsigned)__builtin_clzll(random);
     uint64_t m_q62 = random << zeros >> 1;
-    uint64_t s = (uint64_t)(((wide)(m_q62 - one_q62) << 62) / (m_q62 + one_q62));
+    uint64_t s = divide((wide)(m_q62 - one_q62) << 62, m_q62 + one_q62);
     uint64_t square = multiply_q62(s, s);
     uint64_t sum = 0;
-    for (int term = 21; term >= 1; term -= 2)
-        sum = multiply_q62(sum, square) + one_q62 / (unsigned)term;
+    for (size_t i = 0; i < sizeof(inverse_q62) / sizeof(inverse_q62[0]); i++)
+        sum = multiply_q62(sum, square) + inverse_q62[i];
     uint64_t ln_m_q62 = 2 * multiply_q62(sum, s);
     wide log = (wide)(zeros + 1) * ln2_q62 - ln_m_q62;
     return (uint64_t)(log >> 30);
@@ -51,7 +71,7 @@ static uint64_t ratio_q32(uint64_t size, uint64_t rate)
 {
     if (size / rate >= X_ENOUGH)
         return (uint64_t)X_ENOUGH << 32;
-    return (uint64_t)(((wide)size << 32) / rate);
+    return divide((wide)size << 32, rate);
 }
 
 /* x / (1 - e^-x) in 1/2^32 for x <= 1. */
@@ -93,9 +113,9 @@ uint64_t weight_objects_q16(uint64_t size, uint64_t rate)
     if (x_q32 >= (uint64_t)X_ENOUGH << 32)
         return WEIGHT_ONE_Q16;
     if (x_q32 <= one_q32)
-        return (uint64_t)((wide)bernoulli_q32(x_q32) * rate / size >> 16);
+        return divide((wide)bernoulli_q32(x_q32) * rate >> 16, size);
     uint64_t p_q62 = one_q62 - negative_exp_q62(x_q32);
-    return (uint64_t)(((wide)one_q62 << 16) / p_q62);
+    return divide((wide)one_q62 << 16, p_q62);
 }
 
 uint64_t weight_bytes(uint64_t size, uint64_t weight_q16)
@@ -116,8 +136,8 @@ uint64_t weight_variance_q16(uint64_t size, uint64_t rate)
     }
     uint64_t e_q62 = negative_exp_q62(x_q32);
     uint64_t p_q62 = one_q62 - e_q62;
-    uint64_t ratio = (uint64_t)(((wide)e_q62 << 62) / p_q62);
-    ratio = (uint64_t)(((wide)ratio << 62) / p_q62); /* e / p^2, below 1 for x > 1 */
+    uint64_t ratio = divide((wide)e_q62 << 62, p_q62);
+    ratio = divide((wide)ratio << 62, p_q62); /* e / p^2, below 1 for x > 1 */
     wide v = (wide)ratio * x_q32 >> 32;
     v = v * x_q32 >> 32;
     return (uint64_t)(v >> 46);

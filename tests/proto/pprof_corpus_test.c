@@ -17,6 +17,7 @@
 
 #include <dirent.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,7 +177,7 @@ static void skip_without_corpus(void)
 
 static struct profile *read_corpus(const char *file, struct error *error)
 {
-    char path[256];
+    char path[sizeof(CORPUS) + NAME_MAX + 64];
     snprintf(path, sizeof(path), CORPUS "%s", file);
     return pprof_read_file(path, error);
 }

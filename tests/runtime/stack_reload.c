@@ -1,4 +1,4 @@
-/* stack_reload.c FIRST SECOND forget|keep: what becomes of cached rules when an object goes and
+/* stack_reload.c: FIRST SECOND forget|keep: what becomes of cached rules when an object goes and
  * another one comes to its address.
  *
  * For hook_stack.bats. Captures in a callback of each of the two plugins, the first unloaded in

@@ -1,0 +1,220 @@
+/* summary.c: what a run says at its end.
+ *
+ * The numbers are estimates with a known error: two standard errors are printed beside them, the
+ * root of the summed variances (Horvitz-Thompson; the samples are independent). At a rate of 1
+ * they are exact and stand alone. */
+#include "cli/summary.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/collector_jobs.h"
+#include "cli/collector_proc.h"
+#include "cli/quantity.h"
+
+/* Followed processes' files that are listed one by one. */
+enum { FILES_LISTED = 8 };
+
+static const char *const loss_words[STORE_LOSS_COUNT] = {
+#define LOSS_ROW(name, words) [STORE_LOSS_##name] = words,
+    STORE_LOSSES(LOSS_ROW)
+#undef LOSS_ROW
+};
+
+static void __attribute__((format(printf, 3, 4)))
+row(FILE *stream, const char *what, const char *format, ...)
+{
+    fprintf(stream, "  %-13s ", what);
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stream, format, arguments);
+    va_end(arguments);
+    fputc('\n', stream);
+}
+
+/* The square root, by Newton's method: the command does not need libm for one number. */
+static double square_root(double value)
+{
+    if (!(value > 0))
+        return 0;
+    double root = value > 1 ? value : 1;
+    for (int i = 0; i < 2000; i++) {
+        double next = (root + value / root) / 2;
+        if (next >= root)
+            break;
+        root = next;
+    }
+    return root;
+}
+
+static const char *nanoseconds(uint64_t ns, char *text)
+{
+    return quantity_text(ns > INT64_MAX ? INT64_MAX : (int64_t)ns, "nanoseconds", text);
+}
+
+/* "12.50MB ± 1MB" */
+static void print_bytes(FILE *stream, const char *what, int64_t bytes, double variance,
+                        const char *after)
+{
+    char value[QUANTITY_TEXT_SIZE], error[QUANTITY_TEXT_SIZE];
+    double two_errors = 2 * square_root(variance);
+    quantity_text(bytes, "bytes", value);
+    if (two_errors < 0.5 || two_errors > 9e18)
+        row(stream, what, "%s%s", value, after);
+    else
+        row(stream, what, "%s \u00b1 %s%s", value,
+            quantity_text((int64_t)(two_errors + 0.5), "bytes", error), after);
+}
+
+static void print_losses(FILE *stream, const struct store_totals *totals)
+{
+    const char *what = "lost";
+    for (int i = 0; i < STORE_LOSS_COUNT; i++) {
+        if (totals->losses[i] == 0)
+            continue;
+        char bytes[QUANTITY_TEXT_SIZE];
+        if (totals->loss_bytes[i] != 0 && totals->loss_bytes[i] <= INT64_MAX)
+            row(stream, what, "%" PRIu64 " %s (%s)", totals->losses[i], loss_words[i],
+                quantity_text((int64_t)totals->loss_bytes[i], "bytes", bytes));
+        else
+            row(stream, what, "%" PRIu64 " %s", totals->losses[i], loss_words[i]);
+        what = "";
+    }
+    if (totals->damaged_stacks != 0)
+        row(stream, what, "%u stacks that the program has overwritten in part",
+            totals->damaged_stacks);
+}
+
+static void print_totals(FILE *stream, const struct summary *summary,
+                         const struct store_totals *totals)
+{
+    char text[QUANTITY_TEXT_SIZE], after[QUANTITY_TEXT_SIZE + 16] = "";
+    if (totals->peak_after_ns != 0)
+        snprintf(after, sizeof(after), ", after %s", nanoseconds(totals->peak_after_ns, text));
+    print_bytes(stream, "peak heap", totals->values[STORE_PEAK_SPACE], totals->peak_variance,
+                after);
+    print_bytes(stream, "allocated", totals->values[STORE_ALLOC_SPACE], totals->alloc_variance, "");
+    print_bytes(stream, "still in use", totals->values[STORE_INUSE_SPACE], totals->inuse_variance,
+                "");
+    int64_t rate = summary->rate > INT64_MAX ? INT64_MAX : (int64_t)summary->rate;
+    if (rate == 1)
+        row(stream, "samples", "%" PRIu64 " (every allocation)", totals->samples);
+    else
+        row(stream, "samples", "%" PRIu64 " (one in %s)", totals->samples,
+            quantity_text(rate, "bytes", text));
+    print_losses(stream, totals);
+}
+
+static const struct job *command_file(const struct summary *summary)
+{
+    for (const struct job *job = summary->files; job; job = job->next)
+        if (job->is_command)
+            return job;
+    return NULL;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The command's file first, the others as they were finished. */
+static void print_files(FILE *stream, const struct summary *summary, const struct job *command)
+{
+    const char *what = "wrote";
+    if (command && command->path) {
+        row(stream, what, "%s",
+            strcmp(command->path, "-") == 0 ? "standard output" : command->path);
+        what = "";
+    }
+    size_t count = 0;
+    for (const struct job *job = summary->files; job; job = job->next)
+        count += job != command && job->path;
+    const struct job *newest = summary->files;
+    for (size_t listed = 0; listed < count && listed < FILES_LISTED; listed++) {
+        size_t skip = count - 1 - listed; /* the list has the newest first */
+        const struct job *job = newest;
+        for (;; job = job->next)
+            if (job != command && job->path && skip-- == 0)
+                break;
+        char peak[QUANTITY_TEXT_SIZE];
+        row(stream, what, "%s (%s, peak %s)", job->path, base_name(job->executable),
+            quantity_text(job->totals.values[STORE_PEAK_SPACE], "bytes", peak));
+        what = "";
+    }
+    if (count > FILES_LISTED)
+        row(stream, "", "and %zu more", count - FILES_LISTED);
+}
+
+static void print_counts(FILE *stream, const struct summary *summary)
+{
+    const struct collector_counts *counts = &summary->counts;
+    if (counts->without_slot != 0)
+        row(stream, "not profiled", "%u %s: all %u slots were taken", counts->without_slot,
+            counts->without_slot == 1 ? "process" : "processes", counts->slots);
+    if (counts->left_out != 0)
+        row(stream, "not written", "%u profiles of child processes: the output is no file",
+            counts->left_out);
+    if (summary->living != 0)
+        row(stream, "still running", "%u %s; profiles are written as they end", summary->living,
+            summary->living == 1 ? "child process" : "child processes");
+    else if (summary->has_unseen)
+        row(stream, "still running", "child processes; profiles are written as they end");
+}
+
+static void print_details(FILE *stream, const struct summary *summary, const struct job *command)
+{
+    const struct collector_counts *counts = &summary->counts;
+    char text[QUANTITY_TEXT_SIZE];
+    row(stream, "processes", "%u images and %u forked children profiled", counts->images,
+        counts->forked);
+    row(stream, "slots", "%u of %u taken at most", counts->slots_at_once, counts->slots);
+    if (counts->wrong_version != 0)
+        row(stream, "refused", "%u processes with another version of the runtime",
+            counts->wrong_version);
+    if (counts->strangers != 0)
+        row(stream, "refused", "%u processes of other users", counts->strangers);
+    if (!command)
+        return;
+    row(stream, "stacks", "%u in %u modules", command->totals.stack_count,
+        command->totals.module_count);
+    if (command->found.total != 0)
+        row(stream, "names", "%" PRIu64 " of %" PRIu64 " addresses, %" PRIu64 " with file and line",
+            command->found.named, command->found.total, command->found.with_line);
+    if (command->totals.runtime_bytes <= INT64_MAX)
+        row(stream, "own memory", "%s in the program, besides the shared store",
+            quantity_text((int64_t)command->totals.runtime_bytes, "bytes", text));
+}
+
+static void print_next(FILE *stream, const struct summary *summary, const struct job *command)
+{
+    struct stat st;
+    if (!command || !command->path || stat(command->path, &st) != 0 || !S_ISREG(st.st_mode))
+        return;
+    char *path = proc_quote((char *[]){command->path, NULL});
+    if (!summary->format || strcmp(summary->format, "pprof") == 0)
+        row(stream, "next", "heapprof top %s", path);
+    else if (strcmp(summary->format, "svg") == 0)
+        row(stream, "next", "open %s in a browser", path);
+    free(path);
+}
+
+void summary_print(const struct summary *summary, FILE *stream)
+{
+    char text[QUANTITY_TEXT_SIZE];
+    const struct job *command = command_file(summary);
+    char *name = proc_quote((char *[]){(char *)(uintptr_t)summary->command, NULL});
+    fprintf(stream, "heapprof: %s ran %s\n", name, nanoseconds(summary->run_ns, text));
+    free(name);
+    if (command)
+        print_totals(stream, summary, &command->totals);
+    print_counts(stream, summary);
+    if (summary->is_verbose)
+        print_details(stream, summary, command);
+    print_files(stream, summary, command);
+    print_next(stream, summary, command);
+}
