@@ -1,0 +1,164 @@
+/* paired.c: two commands run in turn, A B A B ..., and what B costs over A.
+ *
+ *     paired [-n PAIRS] [-d DIVISOR] LABEL A... --- B...
+ *
+ * In turn, since a machine's speed drifts: each ratio is of two neighbours in time. One pair is
+ * run first and not counted. Prints minimum, median and maximum of both in milliseconds (wall
+ * time), the medians of B/A and of B - A; with a DIVISOR the latter is also given for each of
+ * DIVISOR parts (children, say). CPU time (user and system, with waited-for children) is on a line
+ * of its own. The commands' standard output goes nowhere; one that fails ends it with status 1. */
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_PAIRS = 1000 };
+
+struct series {
+    double wall_ms[MAX_PAIRS];
+    double cpu_ms[MAX_PAIRS];
+};
+
+struct comparison {
+    const char *label;
+    char **bare, **other;
+    int pairs;
+    double divisor;
+    struct series of_bare, of_other;
+};
+
+extern char **environ;
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static double timeval_ms(struct timeval time)
+{
+    return (double)time.tv_sec * 1e3 + (double)time.tv_usec / 1e3;
+}
+
+static bool run(char **command, double *wall_ms, double *cpu_ms)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    double start = now_ms();
+    pid_t pid;
+    int status = posix_spawnp(&pid, command[0], &actions, NULL, command, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (status != 0) {
+        fprintf(stderr, "paired: %s: %s\n", command[0], strerror(status));
+        return false;
+    }
+    struct rusage usage;
+    if (wait4(pid, &status, 0, &usage) != pid)
+        return false;
+    *wall_ms = now_ms() - start;
+    *cpu_ms = timeval_ms(usage.ru_utime) + timeval_ms(usage.ru_stime);
+    if (status != 0)
+        fprintf(stderr, "paired: %s: wait status %d\n", command[0], status);
+    return status == 0;
+}
+
+static int compare_doubles(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* Sorts values[0..count) and gives the median. */
+static double median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof(*values), compare_doubles);
+    return count % 2 != 0 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+static void print_kind(const struct comparison *comparison, const char *kind, const double *bare,
+                       const double *other)
+{
+    static double ratios[MAX_PAIRS], extra[MAX_PAIRS], sorted_bare[MAX_PAIRS],
+        sorted_other[MAX_PAIRS];
+    int pairs = comparison->pairs;
+    for (int i = 0; i < pairs; i++) {
+        ratios[i] = other[i] / bare[i];
+        extra[i] = other[i] - bare[i];
+        sorted_bare[i] = bare[i];
+        sorted_other[i] = other[i];
+    }
+    double middle_bare = median(sorted_bare, pairs), middle_other = median(sorted_other, pairs);
+    double middle_extra = median(extra, pairs);
+    printf("  %-4s  bare %.2f / %.2f / %.2f ms   profiled %.2f / %.2f / %.2f ms   "
+           "ratio %.4f   extra %+.2f ms",
+           kind, sorted_bare[0], middle_bare, sorted_bare[pairs - 1], sorted_other[0], middle_other,
+           sorted_other[pairs - 1], median(ratios, pairs), middle_extra);
+    if (comparison->divisor > 0)
+        printf(" (%+.3f ms each)", middle_extra / comparison->divisor);
+    putchar('\n');
+}
+
+static bool measure(struct comparison *comparison)
+{
+    double warm_wall, warm_cpu;
+    if (!run(comparison->bare, &warm_wall, &warm_cpu) ||
+        !run(comparison->other, &warm_wall, &warm_cpu))
+        return false;
+    for (int i = 0; i < comparison->pairs; i++)
+        if (!run(comparison->bare, &comparison->of_bare.wall_ms[i],
+                 &comparison->of_bare.cpu_ms[i]) ||
+            !run(comparison->other, &comparison->of_other.wall_ms[i],
+                 &comparison->of_other.cpu_ms[i]))
+            return false;
+    return true;
+}
+
+/* False when the arguments are not as the first comment says. */
+static bool parse(int argc, char **argv, struct comparison *comparison)
+{
+    int option;
+    while ((option = getopt(argc, argv, "+n:d:")) != -1) {
+        if (option == 'n')
+            comparison->pairs = (int)strtol(optarg, NULL, 10);
+        else if (option == 'd')
+            comparison->divisor = strtod(optarg, NULL);
+        else
+            return false;
+    }
+    if (comparison->pairs < 1 || comparison->pairs > MAX_PAIRS || optind + 1 >= argc)
+        return false;
+    comparison->label = argv[optind];
+    comparison->bare = argv + optind + 1;
+    for (char **word = comparison->bare; *word != NULL; word++) {
+        if (strcmp(*word, "---") == 0) {
+            *word = NULL;
+            comparison->other = word + 1;
+            return comparison->bare != word && word[1] != NULL;
+        }
+    }
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    static struct comparison comparison = {.pairs = 21};
+    if (!parse(argc, argv, &comparison)) {
+        fputs("usage: paired [-n PAIRS] [-d DIVISOR] LABEL A... --- B...\n", stderr);
+        return 2;
+    }
+    if (!measure(&comparison))
+        return 1;
+    printf("%s (%d pairs; minimum / median / maximum)\n", comparison.label, comparison.pairs);
+    print_kind(&comparison, "wall", comparison.of_bare.wall_ms, comparison.of_other.wall_ms);
+    print_kind(&comparison, "cpu", comparison.of_bare.cpu_ms, comparison.of_other.cpu_ms);
+    return 0;
+}

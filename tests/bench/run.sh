@@ -1,0 +1,71 @@
+#!/bin/sh
+# run.sh BUILD: what heapprof costs, each figure beside a bare run of the same program.
+#
+# Called by `make bench`; PAIRS=N changes the number of pairs (21). Wall times on a shared or busy
+# machine say little: the instruction counts at the end do not depend on that.
+set -eu
+
+build=$(cd "$1" && pwd)
+bench=$build/tests/bench
+heapprof=$build/heapprof
+pairs=${PAIRS:-21}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+# [-d DIVISOR] LABEL COMMAND...: the command alone against the command under heapprof.
+compare() {
+    set_divisor=
+    if [ "$1" = -d ]; then
+        set_divisor="-d $2"
+        shift 2
+    fi
+    label=$1
+    shift
+    # shellcheck disable=SC2086 # two words or none
+    "$bench/paired" -n "$pairs" $set_divisor "$label" "$@" --- \
+        "$heapprof" run -q -o heap.prof "$@"
+}
+
+echo "== time, at the default rate"
+compare "malloc and free, a ring of small blocks" "$bench/malloc_loop"
+compare "larson, two threads, each with the blocks of threads before it" "$bench/larson"
+
+echo "== start-up"
+compare "heapprof run true" true
+cat >children.sh <<'END'
+i=0
+while [ $i -lt 100 ]; do
+    /bin/true
+    i=$((i + 1))
+done
+END
+compare -d 100 "a shell script with 100 children" sh children.sh
+
+# callgrind counts the program and the library in it; heapprof runs valgrind, which passes the
+# preloaded library on. The rate is one that never samples in this run. The difference between N
+# and 2 N pairs leaves start-up out.
+echo "== instructions of an unsampled malloc and free together"
+count() { # command...: the instructions callgrind has counted
+    rm -f callgrind.out
+    "$@" >valgrind.log 2>&1 || {
+        cat valgrind.log >&2
+        exit 1
+    }
+    awk '/^(summary|totals):/ { print $2; exit }' callgrind.out
+}
+callgrind() {
+    count valgrind --tool=callgrind --callgrind-out-file=callgrind.out "$bench/pair" "$1"
+}
+callgrind_profiled() {
+    count "$heapprof" run -q --rate=1G -o heap.prof \
+        valgrind --tool=callgrind --callgrind-out-file=callgrind.out "$bench/pair" "$1"
+}
+n=100000
+bare_1=$(callgrind $n)
+bare_2=$(callgrind $((2 * n)))
+profiled_1=$(callgrind_profiled $n)
+profiled_2=$(callgrind_profiled $((2 * n)))
+awk -v bare=$((bare_2 - bare_1)) -v profiled=$((profiled_2 - profiled_1)) -v n=$n 'BEGIN {
+    printf "  bare %.2f   profiled %.2f   extra %.2f\n", bare / n, profiled / n, (profiled - bare) / n
+}'
