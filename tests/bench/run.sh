@@ -24,12 +24,21 @@ compare() {
     shift
     # shellcheck disable=SC2086 # two words or none
     "$bench/paired" -n "$pairs" $set_divisor "$label" "$@" --- \
-        "$heapprof" run -q -o heap.prof "$@"
+        "$heapprof" run -q $run_options -o heap.prof "$@"
 }
 
+# What the program feels. Names are looked up after it has ended, once and however long it ran:
+# that has a line of its own.
 echo "== time, at the default rate"
-compare "malloc and free, a ring of small blocks" "$bench/malloc_loop"
-compare "larson, two threads, each with the blocks of threads before it" "$bench/larson"
+run_options=--no-symbolize
+compare "malloc and free, a ring of small blocks" "$bench/malloc_loop" 200
+compare "larson, two threads, each with the blocks of threads before it" "$bench/larson" 600
+run_options=
+
+echo "== names, looked up once the program has ended"
+"$bench/paired" -n "$pairs" "without and with names" \
+    "$heapprof" run -q --no-symbolize -o heap.prof "$bench/malloc_loop" 3 --- \
+    "$heapprof" run -q -o heap.prof "$bench/malloc_loop" 3
 
 echo "== start-up"
 compare "heapprof run true" true
