@@ -220,8 +220,10 @@ static struct module_frame frame_of_dwarf(struct module *module, const struct dw
         if (!result.system_name)
             result.system_name = mangled_name(module, frame->entry);
     }
-    if (!result.system_name)
+    if (!result.system_name) {
         result.system_name = public_name(module, frame);
+        result.is_plain = frame->names_nest && result.system_name;
+    }
     return result;
 }
 
@@ -249,8 +251,11 @@ size_t module_find(struct module *module, uint64_t virtual_address,
     if (!is_named)
         return 0;
     for (size_t i = 0; i < count; i++) {
-        if (!frames[i].system_name) /* an inlined function without a name is a part of its caller */
-            frames[i].system_name = outermost->system_name;
+        if (frames[i].system_name)
+            continue;
+        /* An inlined function without a name is a part of its caller. */
+        frames[i].system_name = outermost->system_name;
+        frames[i].is_plain = outermost->is_plain;
     }
     return count;
 }

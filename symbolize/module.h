@@ -14,6 +14,7 @@ struct module_frame {
     const char *system_name;           /* as in the object file, mangled; or as in the source */
     const char *file;                  /* "" when unknown */
     uint32_t line, column, start_line; /* 0 when unknown */
+    bool is_plain;                     /* system_name was never mangled, in a language that does */
 };
 
 #define MODULE_FRAMES_MAX 64u

@@ -16,6 +16,7 @@
 #include "symbolize/debug_file.h"
 #include "symbolize/demangle.h"
 #include "symbolize/module.h"
+#include "symbolize/plain_name.h"
 
 #define PROGRESS_EVERY 256u
 
@@ -123,7 +124,8 @@ static void name_unknown(struct job *job, struct profile_location *location, boo
 
 static struct profile_line line_of_frame(struct job *job, const struct module_frame *frame)
 {
-    char *name = demangle_simple(frame->system_name);
+    char *name = frame->is_plain ? plain_name_simple(frame->system_name)
+                                 : demangle_simple(frame->system_name);
     struct profile_line line = {
         .function = profile_function(job->profile, name, frame->system_name, frame->file,
                                      frame->start_line),
