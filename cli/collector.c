@@ -92,6 +92,8 @@ struct collector *collector_open(const struct collector_options *options, struct
     memset(collector->slot_seed, 0, count * sizeof(*collector->slot_seed));
     collector->slot_known = heap_alloc(count * sizeof(*collector->slot_known));
     memset(collector->slot_known, 0, count * sizeof(*collector->slot_known));
+    collector->slot_program = heap_alloc(count * sizeof(*collector->slot_program));
+    memset(collector->slot_program, 0, count * sizeof(*collector->slot_program));
     return collector;
 }
 
@@ -123,6 +125,9 @@ void collector_close(struct collector *collector)
         close(collector->epoll);
     free(collector->slot_seed);
     free(collector->slot_known);
+    for (uint32_t slot = 0; collector->slot_program && slot < collector->slots.count; slot++)
+        free(collector->slot_program[slot]);
+    free(collector->slot_program);
     free(collector);
 }
 

@@ -114,6 +114,8 @@ static void take_slot(struct collector *collector, const struct image *image)
 {
     collector->slot_known[image->slot] = true;
     collector->slot_seed[image->slot] = image->seed;
+    free(collector->slot_program[image->slot]);
+    collector->slot_program[image->slot] = heap_text(image->executable);
     collector->taken++;
     if (collector->taken > collector->counts.slots_at_once)
         collector->counts.slots_at_once = collector->taken;
@@ -355,14 +357,19 @@ static struct process *process_in_slot(const struct collector *collector, uint32
     return process;
 }
 
-/* What a forked child runs is what its parent runs, if it is too late to ask. */
-static void inherit(struct image *image, const struct process *parent)
+/* What a forked child runs is what its parent runs, if it is too late to ask; the parent may have
+ * ended as well. */
+static void inherit(const struct collector *collector, struct image *image, uint32_t parent_slot,
+                    const struct process *parent)
 {
-    if (!parent || image->executable[0] != '\0')
+    if (image->executable[0] != '\0' || parent_slot >= collector->slots.count ||
+        !collector->slot_program[parent_slot])
         return;
     free(image->executable);
+    image->executable = heap_text(collector->slot_program[parent_slot]);
+    if (!parent)
+        return;
     free(image->command_line);
-    image->executable = heap_text(parent->image.executable);
     image->command_line = heap_text(parent->image.command_line);
 }
 
@@ -396,7 +403,7 @@ static void add_forked(struct collector *collector, uint32_t slot, struct proces
     image.slot = (int)slot;
     image.fork_ordinal = __atomic_load_n(&entry->fork_ordinal, __ATOMIC_RELAXED);
     set_start(&image, __atomic_load_n(&entry->start_ns, __ATOMIC_RELAXED));
-    inherit(&image, parent);
+    inherit(collector, &image, parent_slot, parent);
     collector->counts.forked++;
     bool is_gone = !process;
     if (is_gone)

@@ -53,6 +53,7 @@ struct collector {
     uint32_t client_count;
     uint64_t *slot_seed; /* by slot, of the image that has it */
     bool *slot_known;    /* by slot: some process of ours has it */
+    char **slot_program; /* by slot: what the last image there executed; NULL: none yet */
     uint32_t taken;      /* slots that are known */
     pid_t command;
     bool command_ended;

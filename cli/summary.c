@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 #include "cli/collector_jobs.h"
 #include "cli/collector_proc.h"
 #include "cli/quantity.h"
+#include "proto/arena.h"
 
 /* Followed processes' files that are listed one by one. */
 enum { FILES_LISTED = 8 };
@@ -55,18 +57,20 @@ static const char *nanoseconds(uint64_t ns, char *text)
     return quantity_text(ns > INT64_MAX ? INT64_MAX : (int64_t)ns, "nanoseconds", text);
 }
 
-/* "12.50MB ± 1MB" */
+/* "12.50MB ± 0.99MB": the error in the value's unit. */
 static void print_bytes(FILE *stream, const char *what, int64_t bytes, double variance,
                         const char *after)
 {
     char value[QUANTITY_TEXT_SIZE], error[QUANTITY_TEXT_SIZE];
     double two_errors = 2 * square_root(variance);
+    const char *unit;
     quantity_text(bytes, "bytes", value);
+    quantity_scale(bytes, "bytes", "auto", &unit);
     if (two_errors < 0.5 || two_errors > 9e18)
         row(stream, what, "%s%s", value, after);
     else
         row(stream, what, "%s \u00b1 %s%s", value,
-            quantity_text((int64_t)(two_errors + 0.5), "bytes", error), after);
+            quantity_text_in((int64_t)(two_errors + 0.5), "bytes", unit, error), after);
 }
 
 static void print_losses(FILE *stream, const struct store_totals *totals)
@@ -94,14 +98,20 @@ static void print_totals(FILE *stream, const struct summary *summary,
     char text[QUANTITY_TEXT_SIZE], after[QUANTITY_TEXT_SIZE + 16] = "";
     if (totals->peak_after_ns != 0)
         snprintf(after, sizeof(after), ", after %s", nanoseconds(totals->peak_after_ns, text));
-    print_bytes(stream, "peak heap", totals->values[STORE_PEAK_SPACE], totals->peak_variance,
-                after);
-    print_bytes(stream, "allocated", totals->values[STORE_ALLOC_SPACE], totals->alloc_variance, "");
-    print_bytes(stream, "still in use", totals->values[STORE_INUSE_SPACE], totals->inuse_variance,
-                "");
+    if (totals->samples != 0 || summary->rate == 1) {
+        print_bytes(stream, "peak heap", totals->values[STORE_PEAK_SPACE], totals->peak_variance,
+                    after);
+        print_bytes(stream, "allocated", totals->values[STORE_ALLOC_SPACE], totals->alloc_variance,
+                    "");
+        print_bytes(stream, "still in use", totals->values[STORE_INUSE_SPACE],
+                    totals->inuse_variance, "");
+    }
     int64_t rate = summary->rate > INT64_MAX ? INT64_MAX : (int64_t)summary->rate;
     if (rate == 1)
         row(stream, "samples", "%" PRIu64 " (every allocation)", totals->samples);
+    else if (totals->samples == 0)
+        row(stream, "samples", "none: it allocated too little for one in %s; see --rate",
+            quantity_text(rate, "bytes", text));
     else
         row(stream, "samples", "%" PRIu64 " (one in %s)", totals->samples,
             quantity_text(rate, "bytes", text));
@@ -122,8 +132,40 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The command's file first, the others as they were finished. */
-static void print_files(FILE *stream, const struct summary *summary, const struct job *command)
+static int64_t peak_of(const struct job *job)
+{
+    return job->totals.values[STORE_PEAK_SPACE];
+}
+
+/* By peak, the largest first; by pid where these are equal. */
+static int compare_peaks(const void *a, const void *b)
+{
+    const struct job *first = *(const struct job *const *)a;
+    const struct job *second = *(const struct job *const *)b;
+    if (peak_of(first) != peak_of(second))
+        return peak_of(first) > peak_of(second) ? -1 : 1;
+    return first->pid < second->pid ? -1 : first->pid > second->pid;
+}
+
+/* The written files but the command's, sorted; *count of them. The caller frees the array. */
+static const struct job **other_files(const struct summary *summary, const struct job *command,
+                                      size_t *count)
+{
+    *count = 0;
+    for (const struct job *job = summary->files; job; job = job->next)
+        *count += job != command && job->path;
+    const struct job **files = heap_alloc((*count + 1) * sizeof(*files));
+    size_t filled = 0;
+    for (const struct job *job = summary->files; job; job = job->next)
+        if (job != command && job->path)
+            files[filled++] = job;
+    qsort(files, *count, sizeof(*files), compare_peaks);
+    return files;
+}
+
+/* The command's file first, then the others. */
+static void print_files(FILE *stream, const struct job *command, const struct job *const *others,
+                        size_t count)
 {
     const char *what = "wrote";
     if (command && command->path) {
@@ -131,19 +173,10 @@ static void print_files(FILE *stream, const struct summary *summary, const struc
             strcmp(command->path, "-") == 0 ? "standard output" : command->path);
         what = "";
     }
-    size_t count = 0;
-    for (const struct job *job = summary->files; job; job = job->next)
-        count += job != command && job->path;
-    const struct job *newest = summary->files;
-    for (size_t listed = 0; listed < count && listed < FILES_LISTED; listed++) {
-        size_t skip = count - 1 - listed; /* the list has the newest first */
-        const struct job *job = newest;
-        for (;; job = job->next)
-            if (job != command && job->path && skip-- == 0)
-                break;
+    for (size_t i = 0; i < count && i < FILES_LISTED; i++) {
         char peak[QUANTITY_TEXT_SIZE];
-        row(stream, what, "%s (%s, peak %s)", job->path, base_name(job->executable),
-            quantity_text(job->totals.values[STORE_PEAK_SPACE], "bytes", peak));
+        row(stream, what, "%s (%s, peak %s)", others[i]->path, base_name(others[i]->executable),
+            quantity_text(peak_of(others[i]), "bytes", peak));
         what = "";
     }
     if (count > FILES_LISTED)
@@ -190,12 +223,13 @@ static void print_details(FILE *stream, const struct summary *summary, const str
             quantity_text((int64_t)command->totals.runtime_bytes, "bytes", text));
 }
 
-static void print_next(FILE *stream, const struct summary *summary, const struct job *command)
+/* What to look at: the file of the process that held most. */
+static void print_next(FILE *stream, const struct summary *summary, const struct job *job)
 {
     struct stat st;
-    if (!command || !command->path || stat(command->path, &st) != 0 || !S_ISREG(st.st_mode))
+    if (!job || !job->path || stat(job->path, &st) != 0 || !S_ISREG(st.st_mode))
         return;
-    char *path = proc_quote((char *[]){command->path, NULL});
+    char *path = proc_quote((char *[]){job->path, NULL});
     if (!summary->format || strcmp(summary->format, "pprof") == 0)
         row(stream, "next", "heapprof top %s", path);
     else if (strcmp(summary->format, "svg") == 0)
@@ -215,6 +249,10 @@ void summary_print(const struct summary *summary, FILE *stream)
     print_counts(stream, summary);
     if (summary->is_verbose)
         print_details(stream, summary, command);
-    print_files(stream, summary, command);
-    print_next(stream, summary, command);
+    size_t count;
+    const struct job **others = other_files(summary, command, &count);
+    print_files(stream, command, others, count);
+    bool in_child = count > 0 && (!command || peak_of(others[0]) > peak_of(command));
+    print_next(stream, summary, in_child ? others[0] : command);
+    free(others);
 }
