@@ -92,6 +92,8 @@ struct collector *collector_open(const struct collector_options *options, struct
     memset(collector->slot_seed, 0, count * sizeof(*collector->slot_seed));
     collector->slot_known = heap_alloc(count * sizeof(*collector->slot_known));
     memset(collector->slot_known, 0, count * sizeof(*collector->slot_known));
+    collector->slot_claimed_ns = heap_alloc(count * sizeof(*collector->slot_claimed_ns));
+    memset(collector->slot_claimed_ns, 0, count * sizeof(*collector->slot_claimed_ns));
     collector->slot_program = heap_alloc(count * sizeof(*collector->slot_program));
     memset(collector->slot_program, 0, count * sizeof(*collector->slot_program));
     return collector;
@@ -120,14 +122,15 @@ void collector_close(struct collector *collector)
     if (collector->wake.fd >= 0)
         close(collector->wake.fd);
     files_close(&collector->files);
+    for (uint32_t slot = 0; collector->slot_program && slot < collector->slots.count; slot++)
+        free(collector->slot_program[slot]);
+    free(collector->slot_program);
     slots_close(&collector->slots);
     if (collector->epoll >= 0)
         close(collector->epoll);
     free(collector->slot_seed);
     free(collector->slot_known);
-    for (uint32_t slot = 0; collector->slot_program && slot < collector->slots.count; slot++)
-        free(collector->slot_program[slot]);
-    free(collector->slot_program);
+    free(collector->slot_claimed_ns);
     free(collector);
 }
 

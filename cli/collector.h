@@ -43,6 +43,7 @@ struct collector_counts {
     uint32_t without_slot_forked; /* the same of forked children */
     uint32_t wrong_version;       /* hellos of a runtime of another version */
     uint32_t strangers;           /* hellos of another user's process */
+    bool without_memory;          /* the command has said hello, but could not map its slot */
     uint32_t left_out;            /* profiles of followed processes that have no file to go to */
     uint32_t slots;               /* in the store */
     uint32_t slots_at_once;       /* taken at the same time, at most */
@@ -87,5 +88,8 @@ bool collector_has_met_command(const struct collector *collector);
 /* The finished files, newest first; collector_close frees them. */
 const struct job *collector_written(const struct collector *collector);
 void collector_counts(const struct collector *collector, struct collector_counts *counts);
+
+/* CLOCK_MONOTONIC in nanoseconds. */
+uint64_t collector_now_ns(void);
 
 #endif

@@ -222,7 +222,9 @@ static bool has_place(const struct collector *collector, const char *executable)
 static bool gets_file_anyway(const struct collector *collector, const struct process *process,
                              bool is_last)
 {
-    return process->is_command && is_last && collector->options.is_profilable;
+    return process->is_command && is_last && collector->options.is_profilable &&
+           store_slot_is_started(collector->slots.fd,
+                                 slots_offset(&collector->slots, (uint32_t)process->image.slot));
 }
 
 /* False when there is nothing in the profile that would be worth a file. */
@@ -309,8 +311,10 @@ static void finish(struct collector *collector, struct process *process, bool is
 {
     if (process->image.slot < 0)
         return;
-    if (!make_profile(collector, process, is_last, is_running) && process->is_command && is_last)
+    if (!make_profile(collector, process, is_last, is_running) && process->is_command && is_last) {
         collector->met_command = false; /* as if it had never said hello */
+        collector->counts.without_memory = true;
+    }
     if (is_running)
         process->image.slot = -1; /* it goes on writing there: the slot stays its own */
     else
@@ -413,14 +417,37 @@ static void add_forked(struct collector *collector, uint32_t slot, struct proces
         process_end(collector, process); /* whoever bears its number now is somebody else */
 }
 
+/* A child that was killed while it filled its slot leaves it claimed for ever. Filling takes
+ * milliseconds; after CLAIM_NS, and with nobody of that pid there, the slot is taken back. */
+#define CLAIM_NS 5000000000ull
+
+static void take_back_if_dead(struct collector *collector, uint32_t slot)
+{
+    uint64_t now = collector_now_ns();
+    if (collector->slot_claimed_ns[slot] == 0)
+        collector->slot_claimed_ns[slot] = now;
+    if (now - collector->slot_claimed_ns[slot] < CLAIM_NS)
+        return;
+    pid_t pid =
+        (pid_t)__atomic_load_n(&collector->slots.directory->entries[slot].pid, __ATOMIC_RELAXED);
+    if (pid > 0 && (kill(pid, 0) == 0 || errno != ESRCH))
+        return;
+    slots_retire(&collector->slots, slot);
+    collector->slot_claimed_ns[slot] = 0;
+}
+
 void images_scan_for(struct collector *collector, struct process *process, uint32_t own_pid)
 {
     if (!collector->slots.directory)
         return; /* nobody can record anything any more */
     const struct store_directory *directory = collector->slots.directory;
     for (uint32_t slot = 0; slot < collector->slots.count; slot++) {
-        if (collector->slot_known[slot] ||
-            slots_state(&collector->slots, slot) != STORE_ENTRY_FORKED)
+        uint32_t state = slots_state(&collector->slots, slot);
+        if (state == STORE_ENTRY_CLAIMED)
+            take_back_if_dead(collector, slot);
+        else
+            collector->slot_claimed_ns[slot] = 0;
+        if (collector->slot_known[slot] || state != STORE_ENTRY_FORKED)
             continue;
         bool is_known = process && own_pid == directory->entries[slot].pid;
         add_forked(collector, slot, is_known ? process : NULL);

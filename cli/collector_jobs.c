@@ -2,6 +2,7 @@
 #include "cli/collector_jobs.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cli/collector_files.h"
 #include "cli/collector_format.h"
 #include "cli/collector_output.h"
 #include "proto/error.h"
@@ -55,7 +57,12 @@ static void write_plain(struct jobs *jobs, struct job *job)
 {
     struct error error = {0};
     int file = memfd_create("heapprof-result", MFD_CLOEXEC);
-    FILE *stream = file >= 0 ? fdopen(dup(file), "w") : NULL;
+    if (file < 0 && (errno == EMFILE || errno == ENFILE)) {
+        files_shed(jobs->files);
+        file = memfd_create("heapprof-result", MFD_CLOEXEC);
+    }
+    int copy = file >= 0 ? fcntl(file, F_DUPFD_CLOEXEC, 0) : -1;
+    FILE *stream = copy >= 0 ? fdopen(copy, "w") : NULL;
     bool ok = stream && format_write(jobs->format, job->profile, stream, &error);
     if (stream)
         ok = fclose(stream) == 0 && ok;

@@ -38,7 +38,7 @@ struct jobs {
     int folder; /* relative names start here */
     const char *format;
     bool no_symbolize;
-    const struct files *files;
+    struct files *files;
     struct job *waiting;               /* in the order of their coming, the command's first */
     struct job *running[JOBS_AT_ONCE]; /* NULL: free */
     struct job *written;               /* the newest first */

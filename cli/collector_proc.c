@@ -305,7 +305,7 @@ static bool is_child(const struct proc_child *child, ino_t inode)
         return true;
     /* In the middle of an exec it has neither the mapping nor an environment. */
     for (int attempt = 0; attempt < EXEC_ATTEMPTS; attempt++) {
-        if (maps_file(child->own_pid, inode) != 0 ||
+        if (maps_file(child->own_pid, inode) == 1 ||
             has_environment(child->own_pid, child->assignment))
             return true;
         poll(NULL, 0, 1);
@@ -334,6 +334,10 @@ pid_t proc_find(const struct proc_child *child)
             found = pid;
     }
     closedir(processes);
+    /* What cannot be looked into may be it, but not the init of this namespace. */
+    if (found < 0 && child->own_pid > 1 && maps_file(child->own_pid, st.st_ino) < 0 &&
+        knows_itself_as(child->own_pid, child->own_pid, &parent))
+        found = child->own_pid;
     return found;
 }
 

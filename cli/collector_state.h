@@ -51,10 +51,11 @@ struct collector {
     struct process *processes;
     struct client *clients;
     uint32_t client_count;
-    uint64_t *slot_seed; /* by slot, of the image that has it */
-    bool *slot_known;    /* by slot: some process of ours has it */
-    char **slot_program; /* by slot: what the last image there executed; NULL: none yet */
-    uint32_t taken;      /* slots that are known */
+    uint64_t *slot_seed;       /* by slot, of the image that has it */
+    bool *slot_known;          /* by slot: some process of ours has it */
+    uint64_t *slot_claimed_ns; /* by slot: when it was first seen being claimed; 0: it is not */
+    char **slot_program;       /* by slot: what the last image there executed; NULL: none yet */
+    uint32_t taken;            /* slots that are known */
     pid_t command;
     bool command_ended;
     bool leaves_rest; /* files are made later: somebody waits for us to return */
@@ -62,8 +63,6 @@ struct collector {
     uint32_t sequence; /* of the last process */
     struct collector_counts counts;
 };
-
-uint64_t collector_now_ns(void);
 
 /* --- collector_hello.c --------------------------------------------------------------------- */
 

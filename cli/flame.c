@@ -30,7 +30,9 @@ static const char *const orders[] = {"value", "name", NULL};
 
 static const struct option_row flame_rows[] = {
     {0, "sample-type", "NAME", OPTION_TEXT, TO(sample_type),
-     "draw these values, such as inuse_space (default: the profile's own default)", NULL},
+     "draw {alloc,inuse,peak}_{objects,space} (default: the file's own, peak_space for a run that "
+     "has ended)",
+     NULL},
     {'o', "output", "FILE", OPTION_TEXT, TO(output),
      "write the picture to FILE (default: standard output)", NULL},
     {0, "title", "TEXT", OPTION_TEXT, TO(title),

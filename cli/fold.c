@@ -20,7 +20,9 @@ struct fold_options {
 
 static const struct option_row fold_rows[] = {
     {0, "sample-type", "NAME", OPTION_TEXT, TO(sample_type),
-     "write these values, such as inuse_space (default: the profile's own default)", NULL},
+     "write {alloc,inuse,peak}_{objects,space} (default: the file's own, peak_space for a run that "
+     "has ended)",
+     NULL},
     {'o', "output", "FILE", OPTION_TEXT, TO(output), "write to FILE (default: standard output)",
      NULL},
     {0},

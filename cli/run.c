@@ -95,6 +95,14 @@ static bool check_options(struct run_options *options, struct error *error)
         error_set(error, "--rate", "the least rate is 1, which records every allocation");
         return false;
     }
+    if (options->max_memory < STORE_MIN_SLOT_BYTES || options->max_memory > STORE_MAX_SLOT_BYTES) {
+        error_set(error, "--max-memory", "from 1M to 16G");
+        return false;
+    }
+    if (options->output && options->output[0] == '\0') {
+        error_set(error, "--output", "no file is named");
+        return false;
+    }
     if (options->allocator && strcmp(options->allocator, "system") != 0) {
         error_set(error, "--allocator", "'%s' is not available in this version, only 'system' is",
                   options->allocator);
@@ -136,6 +144,9 @@ static const char *why_no_hello(const struct target_check *target,
         return "found no room in the store";
     if (counts->strangers != 0)
         return "runs as another user";
+    if (counts->without_memory)
+        return "has too little address space left for its profile (ulimit -v); a smaller "
+               "--max-memory may help";
     return "did not load the runtime library (no glibc program, or LD_PRELOAD was refused)";
 }
 
@@ -185,13 +196,6 @@ static void raise_file_limit(void)
         return;
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static bool open_session(struct session *session, const struct run_options *options,
@@ -250,7 +254,7 @@ static int run_command_in(struct session *session, const struct run_options *opt
 {
     bool exec_failed;
     int failure;
-    session->start_ns = now_ns();
+    session->start_ns = collector_now_ns();
     session->command = launch_start(
         &(struct launch_command){
             .arguments = arguments,
@@ -301,9 +305,22 @@ static int run_with(const struct run_options *options, struct names *names, char
     return status;
 }
 
+/* What --max-memory is when it is not given: less under a limit on address space, which the command
+ * inherits and needs for itself. */
+static uint64_t default_memory(void)
+{
+    struct rlimit limit;
+    uint64_t bytes = STORE_DEFAULT_SLOT_BYTES;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return bytes;
+    while (bytes > limit.rlim_cur / 16 && bytes > STORE_MIN_SLOT_BYTES)
+        bytes /= 2;
+    return bytes;
+}
+
 static int run_main(const struct command *command, int argc, char **argv)
 {
-    struct run_options options = {.rate = DEFAULT_RATE, .max_memory = STORE_DEFAULT_SLOT_BYTES};
+    struct run_options options = {.rate = DEFAULT_RATE, .max_memory = default_memory()};
     struct error error = {0};
     int first;
     switch (option_parse(command, argc, argv, &options, &first, &error)) {

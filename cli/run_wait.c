@@ -13,13 +13,6 @@ enum {
     SHOW_MS = 100  /* between looks at how far the names are */
 };
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 struct launch_news session_turn(struct session *session, pid_t command, int most_ms)
 {
     /* Sleeping comes before working: the caller looks at what the work has changed. */
@@ -55,7 +48,7 @@ void session_wait(struct session *session)
     bool ended = has_ended(session); /* it may have ended before its first turn */
     while (!ended)
         ended = session_turn(session, session->command, -1).child && has_ended(session);
-    session->end_ns = now_ns();
+    session->end_ns = collector_now_ns();
     launch_signals_rest(&session->signals);
 }
 
@@ -80,8 +73,8 @@ static void make_files(struct session *session)
 static void wait_for_stragglers(struct session *session)
 {
     uint64_t until = session->end_ns + GRACE_MS * 1000000ull;
-    for (uint64_t now = now_ns(); now < until && collector_living(session->collector) > 0;
-         now = now_ns())
+    for (uint64_t now = collector_now_ns(); now < until && collector_living(session->collector) > 0;
+         now = collector_now_ns())
         if (session_turn(session, 0, (int)((until - now) / 1000000) + 1).hurry)
             break;
 }

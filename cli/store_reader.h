@@ -33,6 +33,9 @@ bool store_snapshot_read(struct store_snapshot *snapshot, int store, uint64_t of
                          uint64_t slot_bytes, struct error *error);
 void store_snapshot_free(struct store_snapshot *snapshot);
 
+/* Whether the runtime has begun to write the slot at offset: else it could not map it. */
+bool store_slot_is_started(int store, uint64_t offset);
+
 /* Whether the slot at offset has recorded anything; reads its header only. */
 bool store_slot_has_samples(int store, uint64_t offset);
 

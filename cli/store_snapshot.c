@@ -108,6 +108,12 @@ void store_snapshot_free(struct store_snapshot *snapshot)
     *snapshot = (struct store_snapshot){0};
 }
 
+bool store_slot_is_started(int store, uint64_t offset)
+{
+    struct store_header header;
+    return read_all(store, &header, sizeof(header), offset) && header.magic != 0;
+}
+
 bool store_slot_has_samples(int store, uint64_t offset)
 {
     struct store_header header;

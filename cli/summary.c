@@ -15,6 +15,7 @@
 #include "cli/collector_jobs.h"
 #include "cli/collector_proc.h"
 #include "cli/quantity.h"
+#include "cli/terminal_text.h"
 #include "proto/arena.h"
 
 /* Followed processes' files that are listed one by one. */
@@ -169,14 +170,19 @@ static void print_files(FILE *stream, const struct job *command, const struct jo
 {
     const char *what = "wrote";
     if (command && command->path) {
-        row(stream, what, "%s",
-            strcmp(command->path, "-") == 0 ? "standard output" : command->path);
+        fprintf(stream, "  %-13s ", what);
+        terminal_text_write(strcmp(command->path, "-") == 0 ? "standard output" : command->path,
+                            stream);
+        fputc('\n', stream);
         what = "";
     }
     for (size_t i = 0; i < count && i < FILES_LISTED; i++) {
         char peak[QUANTITY_TEXT_SIZE];
-        row(stream, what, "%s (%s, peak %s)", others[i]->path, base_name(others[i]->executable),
-            quantity_text(peak_of(others[i]), "bytes", peak));
+        fprintf(stream, "  %-13s ", what);
+        terminal_text_write(others[i]->path, stream);
+        fputs(" (", stream);
+        terminal_text_write(base_name(others[i]->executable), stream);
+        fprintf(stream, ", peak %s)\n", quantity_text(peak_of(others[i]), "bytes", peak));
         what = "";
     }
     if (count > FILES_LISTED)

@@ -37,7 +37,9 @@ struct top_options {
 
 static const struct option_row top_rows[] = {
     {0, "sample-type", "NAME", OPTION_TEXT, TO(sample_type),
-     "show these values, such as inuse_space (default: the profile's own default)", NULL},
+     "show {alloc,inuse,peak}_{objects,space} (default: the file's own, peak_space for a run that "
+     "has ended)",
+     NULL},
     {'n', "node-count", "N", OPTION_NUMBER, TO(node_count),
      "show at most N rows (default 30; 0 shows all)", NULL},
     {0, "node-fraction", "F", OPTION_FRACTION, TO(node_fraction),

@@ -35,7 +35,7 @@
 /* Frames that are not addresses: the pc of a node. */
 enum store_frame {
     STORE_FRAME_NONE = 0,
-    STORE_FRAME_TRUNCATED = 1,    /* "[truncated]": the walk reached the depth limit */
+    STORE_FRAME_TRUNCATED = 1,    /* "[truncated]": the walk ended before the root */
     STORE_FRAME_OTHER_STACKS = 2, /* "[other stacks]": the stack table was full */
     STORE_FRAME_NO_STACK = 3,     /* "[no stack]": the stack could not be walked at all */
     STORE_FRAME_FIRST_PC = 4096   /* from here on a pc */
@@ -49,7 +49,7 @@ enum store_frame {
     X(UNWIND_INCOMPLETE, "stacks that end early: no unwind information")                           \
     X(NO_STACK, "recorded without a stack: too little stack left or no buffer free")               \
     X(REENTRANT, "not recorded: a signal handler allocated inside the profiler")                   \
-    X(RECORD_DAMAGED, "records overwritten by the program")                                        \
+    X(LOCK_FORCED, "changes made although the stack's lock was never given back")                  \
     X(MODULE_TABLE_FULL, "modules not recorded: module table full")
 
 enum store_loss {

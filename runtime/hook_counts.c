@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "proto/store_layout.h"
+#include "runtime/hook_clock.h"
 #include "runtime/hook_sampler.h"
 #include "runtime/hook_shared.h"
 #include "runtime/hook_store.h"
@@ -34,9 +35,9 @@ struct held {
 static struct held *held;
 static uint32_t *held_version;
 
-/* Changes that a signal handler made to a stack whose lock its own thread holds; all others are
- * made at once. Small, since it is taken from every thread's stack; the weight follows from the
- * size. */
+/* Changes that a signal handler made to a stack whose lock its own thread holds, or another thread
+ * while its own holds one; all others are made at once. Small, since it is taken from every
+ * thread's stack; the weight follows from the size. */
 enum { PENDING_MAX = 16, LOCKED_MAX = 4 };
 static __thread struct {
     struct {
@@ -53,23 +54,29 @@ static __thread struct {
 
 enum { SPINS_BEFORE_SLEEP = 200, SLEEPS_BEFORE_FORCE = 1000 };
 
-/* The holder never sleeps in there, but it may be off its processor: after some spins wait a
- * millisecond at a time. */
-static uint32_t lock_stack(struct store_stack *stack)
+/* Locks the stack; *sequence is to be given to unlock_stack. The holder never sleeps in there, but
+ * it may be off its processor: after some spins wait a millisecond at a time, and at last take the
+ * lock by force. False, after the spins, when patient is not set: who holds another stack's lock
+ * must not wait, since the two threads might wait for each other. */
+static bool lock_stack(struct store_stack *stack, bool patient, uint32_t *sequence)
 {
     unsigned sleeps = 0;
     for (unsigned spins = 0;; spins++) {
-        uint32_t sequence = shared_load_u32(&stack->sequence, memory_order_relaxed);
-        if (LIKELY((sequence & 1) == 0)) {
-            if (shared_swap_u32(&stack->sequence, &sequence, sequence + 1))
-                return sequence + 1;
+        uint32_t seen = shared_load_u32(&stack->sequence, memory_order_relaxed);
+        if (LIKELY((seen & 1) == 0)) {
+            *sequence = seen + 1;
+            if (shared_swap_u32(&stack->sequence, &seen, seen + 1))
+                return true;
         } else if (spins > SPINS_BEFORE_SLEEP) {
+            if (!patient)
+                return false;
             if (++sleeps > SLEEPS_BEFORE_FORCE) {
-                store_loss(STORE_LOSS_RECORD_DAMAGED, 0);
-                return sequence;
+                store_loss(STORE_LOSS_LOCK_FORCED, 0);
+                *sequence = seen;
+                return true;
             }
             struct timespec millisecond = {.tv_nsec = 1000000};
-            raw_syscall4(SYS_futex, (long)&stack->sequence, 0 /* FUTEX_WAIT */, sequence,
+            raw_syscall4(SYS_futex, (long)&stack->sequence, 0 /* FUTEX_WAIT */, seen,
                          (long)&millisecond);
         }
         __builtin_ia32_pause();
@@ -102,15 +109,6 @@ static uint32_t live_epoch(struct store_live live)
     return (uint32_t)(live.low >> 48) | (uint32_t)(live.high >> 48) << 16;
 }
 
-/* CLOCK_MONOTONIC_COARSE: to the kernel's tick (4 ms), in the vdso, no system call. */
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    if (clock_gettime(CLOCK_MONOTONIC_COARSE, &now) != 0)
-        return 0;
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* Adds to (or takes from) live, raises the peak; returns the epoch before. */
 static uint32_t live_move(uint64_t bytes, bool freed)
 {
@@ -130,7 +128,8 @@ static uint32_t live_move(uint64_t bytes, bool freed)
                                     .high = peak | (uint64_t)(next >> 16) << 48};
         if (LIKELY(live_swap(live, &seen, wanted))) {
             if (next != epoch)
-                shared_store_u64(&store.header->peak_ns, now_ns(), memory_order_relaxed);
+                shared_store_u64(&store.header->peak_ns, clock_now_ns(CLOCK_MONOTONIC_COARSE),
+                                 memory_order_relaxed);
             return epoch;
         }
     }
@@ -162,7 +161,8 @@ static void keep_held(uint32_t stack, const struct store_counts *inuse)
     held_version[stack] = version;
 }
 
-static void apply(const struct counts_change *change)
+/* False, with nothing done, when the stack is locked and patient is not set. */
+static bool apply(const struct counts_change *change, bool patient)
 {
     uint64_t rate = store.header->rate;
     struct store_counts delta = {
@@ -172,7 +172,9 @@ static void apply(const struct counts_change *change)
         .samples = 1,
     };
     struct store_stack *stack = &store.stacks[change->stack];
-    uint32_t sequence = lock_stack(stack);
+    uint32_t sequence;
+    if (!lock_stack(stack, patient, &sequence))
+        return false;
     uint32_t epoch = live_move(delta.bytes, change->freed);
     if (stack->saved_epoch != epoch) {
         stack->saved = stack->inuse;
@@ -186,6 +188,7 @@ static void apply(const struct counts_change *change)
     }
     keep_held(change->stack, &stack->inuse);
     unlock_stack(stack, sequence);
+    return true;
 }
 
 static void put_pending(const struct counts_change *change)
@@ -213,16 +216,17 @@ static bool must_wait(uint32_t stack, uint32_t depth)
     return false;
 }
 
-static void apply_marked(const struct counts_change *change, uint32_t depth)
+static bool apply_marked(const struct counts_change *change, uint32_t depth)
 {
     atomic_store_explicit(&pending.locked[depth], change->stack, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
     atomic_store_explicit(&pending.depth, depth + 1, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
-    apply(change);
+    bool done = apply(change, depth == 0);
     atomic_signal_fence(memory_order_seq_cst);
     atomic_store_explicit(&pending.depth, depth, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
+    return done;
 }
 
 /* Only the outermost change takes the waiting ones along: none of this thread's locks is held. */
@@ -252,11 +256,8 @@ void counts_change(const struct counts_change *change)
     if (UNLIKELY(change->stack >= store.geometry.stack_capacity))
         return;
     uint32_t depth = atomic_load_explicit(&pending.depth, memory_order_relaxed);
-    if (UNLIKELY(must_wait(change->stack, depth))) {
+    if (UNLIKELY(must_wait(change->stack, depth) || !apply_marked(change, depth)))
         put_pending(change);
-        return;
-    }
-    apply_marked(change, depth);
     if (depth == 0)
         apply_pending();
 }
@@ -301,7 +302,7 @@ void counts_restore(uint32_t stack_count)
     live &= LIVE_MASK;
     store.header->live.low = live | 1ull << 48; /* epoch 1: no stack has saved against it yet */
     store.header->live.high = live;
-    store.header->peak_ns = now_ns();
+    store.header->peak_ns = clock_now_ns(CLOCK_MONOTONIC_COARSE);
     atomic_store_explicit(&pending.head, 0, memory_order_relaxed);
     atomic_store_explicit(&pending.tail, 0, memory_order_relaxed);
     atomic_store_explicit(&pending.depth, 0, memory_order_relaxed);

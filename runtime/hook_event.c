@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "runtime/hook_counts.h"
+#include "runtime/hook_libunwind.h"
 #include "runtime/hook_next.h"
 #include "runtime/hook_process.h"
 #include "runtime/hook_sampler.h"
@@ -64,6 +65,7 @@ static uint32_t caller_stack(void)
         root = STORE_FRAME_TRUNCATED;
     } else if (UNLIKELY(end == STACK_END_UNKNOWN)) {
         store_loss(STORE_LOSS_UNWIND_INCOMPLETE, 0);
+        root = depth == 0 ? STORE_FRAME_NO_STACK : STORE_FRAME_TRUNCATED;
     }
     if (UNLIKELY(depth == 0 && root == STORE_FRAME_NONE))
         root = STORE_FRAME_NO_STACK;
@@ -221,4 +223,5 @@ size_t event_usable_size(void *p)
 void event_restart(void)
 {
     atomic_store_explicit(&free_buffers, UINT64_MAX, memory_order_relaxed);
+    libunwind_restart();
 }

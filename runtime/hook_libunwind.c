@@ -2,7 +2,7 @@
  *
  * Hook-safe: runs in the target's malloc on any thread, also in signal handlers.
  * libunwind needs up to 8 KiB of stack: more than a thread with the smallest stack has left, so it
- * gets 64 KiB of .bss behind a try-lock; who finds it taken goes without. Signals are blocked
+ * gets 64 KiB of .bss; who finds all of these stacks taken goes without. Signals are blocked
  * meanwhile: a handler of the target's must not run on our stack, nor leave it by longjmp.
  * What libunwind may read: the thread's stack, the readable segments of loaded objects, and what
  * the kernel says can be read. It guesses by rbp where it has no unwind information; such frames
@@ -25,8 +25,31 @@ enum { PRIVATE_STACK_BYTES = 64 << 10, KERNEL_SIGSET_BYTES = 8, FRAMES_LEFT_OUT_
 
 struct libunwind libunwind;
 
-static char private_stack[PRIVATE_STACK_BYTES] __attribute__((aligned(64)));
-static atomic_flag private_stack_taken = ATOMIC_FLAG_INIT;
+/* As many walks at a time. */
+enum { PRIVATE_STACKS = 8 };
+static char private_stack[PRIVATE_STACKS][PRIVATE_STACK_BYTES] __attribute__((aligned(64)));
+static _Atomic uint32_t free_stacks = (1u << PRIVATE_STACKS) - 1;
+
+/* The number of a stack nobody else uses; PRIVATE_STACKS when there is none. */
+static unsigned take_stack(void)
+{
+    uint32_t available = atomic_load_explicit(&free_stacks, memory_order_relaxed);
+    while (available != 0) {
+        unsigned stack = (unsigned)__builtin_ctz(available);
+        /* Acquire: pairs with the release in give_stack; its former user is done with it. */
+        if (atomic_compare_exchange_weak_explicit(&free_stacks, &available,
+                                                  available & ~(1u << stack), memory_order_acquire,
+                                                  memory_order_relaxed))
+            return stack;
+    }
+    return PRIVATE_STACKS;
+}
+
+static void give_stack(unsigned stack)
+{
+    /* Release: pairs with the acquire in take_stack. */
+    atomic_fetch_or_explicit(&free_stacks, 1u << stack, memory_order_release);
+}
 
 /* One walk: the argument of all accessors. */
 struct remote {
@@ -277,17 +300,21 @@ bool libunwind_walk(const struct stack_registers *registers, uint64_t *pcs, size
     if (raw_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&before,
                      KERNEL_SIGSET_BYTES) != 0)
         return false;
-    /* Acquire: pairs with the release below; the stack's former user is done with it. */
-    bool mine = !atomic_flag_test_and_set_explicit(&private_stack_taken, memory_order_acquire);
-    if (mine) {
+    unsigned stack = take_stack();
+    if (stack < PRIVATE_STACKS) {
         stack_bounds_init(&remote.stack, (uintptr_t)(registers + 1), true);
-        libunwind_call_on(walk, &remote, private_stack + PRIVATE_STACK_BYTES);
-        /* Release: pairs with the acquire above. */
-        atomic_flag_clear_explicit(&private_stack_taken, memory_order_release);
+        libunwind_call_on(walk, &remote, private_stack[stack] + PRIVATE_STACK_BYTES);
+        give_stack(stack);
         *count = remote.count;
         *end = remote.end;
     }
     raw_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, KERNEL_SIGSET_BYTES);
     errno = saved_errno;
-    return mine;
+    return stack < PRIVATE_STACKS;
+}
+
+void libunwind_restart(void)
+{
+    if (atomic_load_explicit(&free_stacks, memory_order_relaxed) != (1u << PRIVATE_STACKS) - 1)
+        libunwind.space = NULL;
 }

@@ -53,4 +53,8 @@ bool libunwind_load(void) __attribute__((visibility("hidden")));
 bool libunwind_walk(const struct stack_registers *registers, uint64_t *pcs, size_t capacity,
                     size_t *count, enum stack_end *end) __attribute__((visibility("hidden")));
 
+/* In a forked child, at its start: where another thread of the parent was in a walk at the fork, a
+ * lock of libunwind's own may be held for ever, and this process goes without it. */
+void libunwind_restart(void);
+
 #endif

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "proto/store_layout.h"
+#include "runtime/hook_clock.h"
 #include "runtime/hook_counts.h"
 #include "runtime/hook_event.h"
 #include "runtime/hook_sampler.h"
@@ -41,13 +42,6 @@ bool process_start(uint64_t rate, uint64_t seed, bool no_follow)
     /* Release: pairs with process_records. */
     atomic_store_explicit(&process.state, PROCESS_ACTIVE, memory_order_release);
     return true;
-}
-
-static uint64_t monotonic_ns(void)
-{
-    struct timespec now = {0};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* The index of a slot that is ours from now on; slot_count when all are taken. */
@@ -124,6 +118,8 @@ static uint32_t forget_stacks(void)
 static bool slot_is_still(const struct store *parent)
 {
     const struct store_entry *entry = &parent->directory->entries[parent->slot];
+    /* What was copied was read before this. */
+    atomic_thread_fence(memory_order_acquire);
     return atomic_load_explicit((_Atomic uint64_t *)&entry->generation, memory_order_acquire) ==
                parent->generation &&
            parent->header->magic == STORE_MAGIC;
@@ -138,6 +134,10 @@ static bool begin_child(void)
         store_wake();
         return false;
     }
+    uint32_t pid = (uint32_t)raw_syscall0(SYS_getpid);
+    struct store_entry *entry = &store.directory->entries[slot];
+    shared_store_u32(&entry->pid, pid,
+                     memory_order_relaxed); /* who to look for if we die in here */
     uint64_t slot_bytes = store.directory->slot_bytes;
     uint8_t *base = store.slots + slot * slot_bytes;
     if (raw_syscall3(SYS_mprotect, (long)base, (long)slot_bytes, PROT_READ | PROT_WRITE) != 0) {
@@ -145,9 +145,7 @@ static bool begin_child(void)
                          memory_order_release);
         return false;
     }
-    uint32_t pid = (uint32_t)raw_syscall0(SYS_getpid);
-    struct store_entry *entry = &store.directory->entries[slot];
-    store_attach(slot, process.rate, pid, monotonic_ns());
+    store_attach(slot, process.rate, pid, clock_now_ns(CLOCK_MONOTONIC));
     bool intact = slot_is_still(&parent);
     if (intact)
         copy_modules(&parent);
@@ -157,7 +155,6 @@ static bool begin_child(void)
     counts_restore(stacks);
     raw_syscall3(SYS_mprotect, (long)(parent.slots + parent.slot * slot_bytes), (long)slot_bytes,
                  PROT_NONE);
-    entry->pid = pid;
     entry->parent_slot = parent.slot;
     entry->fork_ordinal = shared_add_u32(&store.directory->fork_ordinal, 1) + 1;
     entry->start_ns = store.header->start_ns;
@@ -169,17 +166,29 @@ static bool begin_child(void)
     return true;
 }
 
+/* Another thread of the child is at it: wait until it is done. A signal handler inside it would
+ * wait for its own thread: hence not for ever. */
+static bool wait_for_beginner(void)
+{
+    for (unsigned spins = 0; spins < 20000000; spins++) {
+        if (atomic_load_explicit(process.own, memory_order_acquire) != OWN_BEGINNING)
+            return atomic_load_explicit(&process.state, memory_order_acquire) == PROCESS_ACTIVE;
+        __builtin_ia32_pause();
+    }
+    return false;
+}
+
 bool process_begin_child(void)
 {
     uint32_t own = OWN_WIPED;
     if (!atomic_compare_exchange_strong_explicit(process.own, &own, OWN_BEGINNING,
                                                  memory_order_acq_rel, memory_order_acquire))
-        return own == OWN_READY; /* another thread of the child is at it: this event is not ours */
-    if (!process.no_follow && begin_child()) {
-        atomic_store_explicit(process.own, OWN_READY, memory_order_release);
-        return true;
+        return own == OWN_READY || wait_for_beginner();
+    bool begun = !process.no_follow && begin_child();
+    if (!begun) {
+        sampler_configure(0, 0, 0);
+        atomic_store_explicit(&process.state, PROCESS_INERT, memory_order_release);
     }
-    sampler_configure(0, 0, 0);
-    atomic_store_explicit(&process.state, PROCESS_INERT, memory_order_release);
-    return false;
+    atomic_store_explicit(process.own, OWN_READY, memory_order_release);
+    return begun;
 }

@@ -8,7 +8,7 @@
 
 #include "runtime/hook_weight.h"
 
-__thread uint64_t sampler_until;
+__thread int64_t sampler_until;
 
 /* Which configuration the thread's generator was made for; 0: none. */
 static __thread uint32_t generator_configuration;
@@ -28,10 +28,10 @@ static uint64_t mix(uint64_t value)
     return value ^ (value >> 31);
 }
 
-static uint64_t draw_gap(void)
+static int64_t draw_gap(void)
 {
     generator_state += 0x9e3779b97f4a7c15ull;
-    return weight_gap_bytes(mix(generator_state), sampler.rate);
+    return (int64_t)weight_gap_bytes(mix(generator_state), sampler.rate);
 }
 
 static void start_thread(void)
@@ -44,23 +44,26 @@ bool sampler_hit(size_t size)
 {
     if (sampler.rate <= 1) {
         sampler_until = sampler.rate == 1 ? 0 : INT64_MAX;
-        return sampler.rate == 1;
+        return sampler.rate == 1 && size <= PTRDIFF_MAX;
     }
-    uint64_t charge = size == 0 ? 1 : size;
-    uint64_t gap;
-    if (UNLIKELY(generator_configuration != sampler.configuration)) {
-        start_thread();
-        gap = draw_gap();
-    } else {
-        /* Only a request of 0 bytes comes here uncounted. */
-        gap = size == 0 ? sampler_until : 0;
-    }
-    if (charge < gap) {
-        sampler_until = gap - charge;
+    if (UNLIKELY(size > PTRDIFF_MAX))
         return false;
+    int64_t charge = size == 0 ? 1 : (int64_t)size;
+    /* As it was before this request, of which only an empty one has not been taken off yet. */
+    int64_t until = size == 0 ? sampler_until : sampler_until + charge;
+    if (UNLIKELY(generator_configuration != sampler.configuration))
+        start_thread();
+    else if (LIKELY(until > 0) && charge >= until) {
+        sampler_until = draw_gap();
+        return true;
     }
-    sampler_until = draw_gap();
-    return true;
+    /* A new thread, or a signal handler inside a request that is being decided: what is left to the
+     * next sample is exponential there as anywhere else. */
+    if (until <= 0)
+        until = draw_gap();
+    bool hit = charge >= until;
+    sampler_until = hit ? draw_gap() : until - charge;
+    return hit;
 }
 
 void sampler_configure(uint64_t rate, uint64_t seed, uint32_t fork_ordinal)

@@ -13,17 +13,19 @@
 
 #include "runtime/hook_shared.h"
 
-/* Bytes until this thread's next sample; 0 in a thread that has not started. */
-extern __thread uint64_t sampler_until __attribute__((visibility("hidden")));
+/* Bytes until this thread's next sample; 0 in a thread that has not started, and at rate 1. Not
+ * positive while a request that has reached it is being decided. */
+extern __thread int64_t sampler_until __attribute__((visibility("hidden")));
 
 /* True when an allocation of size bytes is surely not sampled; it has been counted then. False:
- * ask sampler_hit, once, before anything else is allocated. One subtraction in memory, so that a
- * signal handler sees the count before or after, never between. */
+ * ask sampler_hit, once, before anything else is allocated. One subtraction in memory: a signal
+ * handler sees the count before or after it, and where it was reached sees so by its sign. Empty
+ * requests, and those beyond PTRDIFF_MAX, which cannot succeed, are not counted here. */
 static inline bool sampler_passes(size_t size)
 {
-    if (UNLIKELY(size == 0))
+    if (UNLIKELY((ptrdiff_t)size <= 0))
         return false;
-    __asm__ goto("subq %1, %0\n\tjbe %l[reached]"
+    __asm__ goto("subq %1, %0\n\tjle %l[reached]"
                  :
                  : "m"(sampler_until), "r"(size)
                  : "cc", "memory"

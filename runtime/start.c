@@ -17,6 +17,7 @@
 #include "proto/store_layout.h"
 #include "runtime/dlclose.h"
 #include "runtime/handshake.h"
+#include "runtime/hook_clock.h"
 #include "runtime/hook_counts.h"
 #include "runtime/hook_modules.h"
 #include "runtime/hook_process.h"
@@ -75,52 +76,76 @@ static void forget_environment(char **envp, const char *own_path)
 
 /* --- the store ------------------------------------------------------------------------------- */
 
-/* Address space for the slots of forked children too, unless a limit makes that rude: then only
- * what an eighth of the limit holds, and our own slot at least. */
-static uint32_t slots_to_map(const struct message_reply *reply)
+/* How much address space the store may take: all that it wants, unless a limit makes that rude. */
+static uint64_t space_for_store(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-        return reply->slot_count;
-    uint64_t fit = limit.rlim_cur / 8 / reply->slot_bytes;
-    if (fit > reply->slot_count)
-        fit = reply->slot_count;
-    return fit > reply->slot ? (uint32_t)fit : reply->slot + 1;
+        return UINT64_MAX;
+    return limit.rlim_cur / 8;
 }
 
-static uint64_t monotonic_ns(void)
+/* bytes of the store from offset on, writable; NULL when they cannot be had. */
+static uint8_t *map_part(int memfd, uint64_t offset, uint64_t bytes, int protection)
 {
-    struct timespec now = {0};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    void *part = mmap(NULL, bytes, protection, MAP_SHARED | MAP_NORESERVE, memfd, (off_t)offset);
+    if (part == MAP_FAILED)
+        return NULL;
+    madvise(part, bytes, MADV_DONTDUMP);
+    return part;
+}
+
+/* The directory and all slots in one piece, so that forked children can claim theirs. */
+static bool map_all(int memfd, uint64_t offset, const struct message_reply *reply)
+{
+    uint64_t bytes = offset + reply->slot_count * reply->slot_bytes;
+    uint8_t *base = map_part(memfd, 0, bytes, PROT_NONE);
+    if (base == NULL)
+        return false;
+    store.directory = (struct store_directory *)base;
+    store.slots = base + offset;
+    store.slot_count = reply->slot_count;
+    return mprotect(base, offset, PROT_READ | PROT_WRITE) == 0 &&
+           mprotect(store.slots + reply->slot * reply->slot_bytes, reply->slot_bytes,
+                    PROT_READ | PROT_WRITE) == 0;
+}
+
+/* The directory and our own slot, where address space is scarce: forked children get none. */
+static bool map_own(int memfd, uint64_t offset, const struct message_reply *reply)
+{
+    uint64_t slot = reply->slot * reply->slot_bytes;
+    uint8_t *directory = map_part(memfd, 0, offset, PROT_READ | PROT_WRITE);
+    uint8_t *own = map_part(memfd, offset + slot, reply->slot_bytes, PROT_READ | PROT_WRITE);
+    if (directory == NULL || own == NULL) {
+        if (directory != NULL)
+            munmap(directory, offset);
+        if (own != NULL)
+            munmap(own, reply->slot_bytes);
+        return false;
+    }
+    store.directory = (struct store_directory *)directory;
+    store.slots = (uint8_t *)((uintptr_t)own - slot);
+    store.slot_count = 0;
+    return true;
 }
 
 static bool map_store(int memfd, const struct message_reply *reply)
 {
     if (!store_geometry_of(reply->slot_bytes, &store.geometry))
         return false;
-    store.slot_count = slots_to_map(reply);
     uint64_t offset = store_slots_offset(reply->slot_count);
-    uint64_t bytes = offset + store.slot_count * reply->slot_bytes;
-    uint8_t *base = mmap(NULL, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, memfd, 0);
-    if (base == MAP_FAILED)
+    uint64_t space = space_for_store();
+    if (offset + reply->slot_bytes > space)
         return false;
-    uint8_t *slot = base + offset + reply->slot * reply->slot_bytes;
-    madvise(base, bytes, MADV_DONTDUMP);
-    if (mprotect(base, offset, PROT_READ | PROT_WRITE) != 0 ||
-        mprotect(slot, reply->slot_bytes, PROT_READ | PROT_WRITE) != 0)
-        goto fail;
-    store.directory = (struct store_directory *)base;
-    store.slots = base + offset;
+    bool all = offset + reply->slot_count * reply->slot_bytes <= space;
+    if (!(all ? map_all(memfd, offset, reply) : map_own(memfd, offset, reply)))
+        return false;
     if (store.directory->magic != STORE_MAGIC || store.directory->version != STORE_VERSION ||
         store.directory->slot_bytes != reply->slot_bytes ||
         store.directory->slot_count != reply->slot_count)
-        goto fail;
-    store_attach(reply->slot, reply->rate, (uint32_t)getpid(), monotonic_ns());
+        return false;
+    store_attach(reply->slot, reply->rate, (uint32_t)getpid(), clock_now_ns(CLOCK_MONOTONIC));
     return true;
-fail:
-    munmap(base, bytes);
-    return false;
 }
 
 /* --- start ----------------------------------------------------------------------------------- */

@@ -119,6 +119,42 @@ static void rate_one_chooses_everything_and_rate_zero_nothing(void **state)
         assert_false(chosen(size));
 }
 
+/* A signal handler that allocates while the request it has interrupted is being decided. */
+static void a_request_inside_another_is_decided_on_its_own(void **state)
+{
+    (void)state;
+    sampler_configure(1, 5, 0);
+    for (unsigned i = 0; i < 100; i++) {
+        assert_false(sampler_passes(100));
+        assert_true(chosen(50));
+        assert_true(sampler_hit(100));
+    }
+    sampler_configure(1000, 5, 0);
+    unsigned outer = 0;
+    unsigned inner = 0;
+    for (unsigned i = 0; i < 1000000; i++) {
+        if (sampler_passes(100))
+            continue;
+        outer++;
+        inner += chosen(100);
+        sampler_hit(100);
+    }
+    double p = -expm1(-0.1);
+    assert_true(fabs(outer / 1e6 - p) < 5 * sqrt(p * (1 - p) / 1e6));
+    assert_true(fabs((double)inner / outer - p) < 5 * sqrt(p * (1 - p) / outer));
+}
+
+static void sizes_that_cannot_be_are_neither_chosen_nor_counted(void **state)
+{
+    (void)state;
+    sampler_configure(1000, 5, 0);
+    chosen(1);
+    int64_t before = sampler_until;
+    assert_false(chosen(SIZE_MAX));
+    assert_false(chosen((size_t)PTRDIFF_MAX + 1));
+    assert_int_equal(sampler_until, before);
+}
+
 /* Not only at the thread's first request: its first gap is random as well. */
 static void the_first_request_of_a_thread_is_not_favoured(void **state)
 {
@@ -141,6 +177,8 @@ int main(void)
         cmocka_unit_test(the_same_seed_chooses_the_same_requests),
         cmocka_unit_test(threads_choose_differently),
         cmocka_unit_test(rate_one_chooses_everything_and_rate_zero_nothing),
+        cmocka_unit_test(a_request_inside_another_is_decided_on_its_own),
+        cmocka_unit_test(sizes_that_cannot_be_are_neither_chosen_nor_counted),
         cmocka_unit_test(the_first_request_of_a_thread_is_not_favoured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,6 +75,15 @@ with_frame() { # FRAME TYPE [FILE]
     [[ "$output" != *reentrant* ]]
 }
 
+@test "handlers that allocate where another thread is do not wait for each other" {
+    run profile --rate=1 "$BUILD/tests/targets/handlers_cross"
+    [ "$status" -eq 0 ]
+    [ "$output" = "done" ]
+    run go tool pprof -comments heap.prof
+    [[ "$output" != *lock_forced* ]]
+    [ "$(with_frame work inuse_objects)" -eq 0 ]
+}
+
 @test "a wrong free of a recorded block ends the program with a line and SIGABRT" {
     for how in double inside after_realloc; do
         run profile --rate=1 "$BUILD/tests/targets/wrong_free" $how
@@ -115,4 +124,19 @@ with_frame() { # FRAME TYPE [FILE]
     # shellcheck disable=SC2016
     output=$(LD_PRELOAD=libjemalloc.so.2 profile --no-follow sh -c 'echo "$LD_PRELOAD"; env | grep ^LD_PRELOAD=')
     [ "$output" = $'libjemalloc.so.2\nLD_PRELOAD=libjemalloc.so.2' ]
+}
+
+@test "under a limit on address space the program keeps what it needs" {
+    run bash -c "ulimit -v 262144; exec \"\$HEAPPROF\" run -q -o limited.prof /usr/bin/python3.11 -c 'print(len([bytes(1000) for i in range(140000)]))'"
+    [ "$status" -eq 0 ]
+    [ "$output" = 140000 ]
+    [ -s limited.prof ]
+}
+
+@test "where there is no room for the profile a line says so and an older file stays" {
+    echo older >heap.prof
+    run bash -c "ulimit -v 60000; exec \"\$HEAPPROF\" run --max-memory=64M \"$BUILD/tests/targets/known_sites\""
+    [ "$status" -eq 0 ]
+    [[ "${lines[0]}" == "heapprof: no profile: "*"too little address space"*"heap.prof is an older one, left alone" ]]
+    [ "$(cat heap.prof)" = older ]
 }
