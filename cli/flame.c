@@ -7,8 +7,8 @@
 #include "cli/option.h"
 #include "cli/output_file.h"
 #include "cli/progress.h"
+#include "cli/report_input.h"
 #include "proto/error.h"
-#include "proto/pprof.h"
 #include "proto/profile.h"
 
 #include <string.h>
@@ -69,15 +69,6 @@ static bool drawing_options(const struct flame_command_options *given,
     return true;
 }
 
-static struct profile *read_profile(const char *path, struct error *error)
-{
-    struct progress progress;
-    progress_start(&progress, "reading the profile");
-    struct profile *profile = pprof_read_file(path, error);
-    progress_end(&progress);
-    return profile;
-}
-
 static void show_progress(void *context, uint64_t done, uint64_t total)
 {
     progress_update(context, done, total);
@@ -114,33 +105,18 @@ static int flame_run(const struct command *command, int argc, char **argv)
         .min_width = drawing.limits.min_width,
         .max_frames = drawing.limits.max_frames,
     };
-    int operand;
-    enum option_outcome outcome = option_parse(command, argc, argv, &options, &operand, &error);
-    if (outcome == OPTION_HELP)
-        return STATUS_OK;
-    if (outcome == OPTION_USAGE)
-        return command_fail(STATUS_USAGE, &error);
-    if (argc - operand != 1) {
-        error_set(&error, command->name, "needs exactly one profile file");
-        return command_fail(STATUS_USAGE, &error);
-    }
+    const char *path;
+    int type_index, status;
+    if (!report_input_arguments(command, argc, argv, &options, &path, &status))
+        return status;
     if (!drawing_options(&options, &drawing, &error))
         return command_fail(STATUS_USAGE, &error);
-
-    struct profile *profile = read_profile(argv[operand], &error);
+    struct profile *profile = report_input_read(path, options.sample_type, &type_index, &error);
     if (profile == NULL)
         return command_fail(STATUS_FAILED, &error);
-    int status = STATUS_OK;
-    int type_index = profile_sample_type_index(profile, options.sample_type);
-    if (type_index < 0) {
-        error_set(&error, argv[operand], "has no sample type %s",
-                  options.sample_type != NULL ? options.sample_type : "at all");
-        status = command_fail(STATUS_FAILED, &error);
-    } else if (!draw(profile, type_index, &drawing, options.output, &error)) {
-        status = command_fail(STATUS_FAILED, &error);
-    }
+    bool drawn = draw(profile, type_index, &drawing, options.output, &error);
     profile_free(profile);
-    return status;
+    return drawn ? STATUS_OK : command_fail(STATUS_FAILED, &error);
 }
 
 const struct command flame_command = {

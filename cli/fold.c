@@ -46,18 +46,11 @@ static int fold_run(const struct command *command, int argc, char **argv)
 {
     struct error error = {0};
     struct fold_options options = {.output = "-"};
-    int operand, type_index;
-    enum option_outcome outcome = option_parse(command, argc, argv, &options, &operand, &error);
-    if (outcome == OPTION_HELP)
-        return STATUS_OK;
-    if (outcome == OPTION_USAGE)
-        return command_fail(STATUS_USAGE, &error);
-    if (argc - operand != 1) {
-        error_set(&error, command->name, "needs exactly one profile file");
-        return command_fail(STATUS_USAGE, &error);
-    }
-    struct profile *profile =
-        report_input_read(argv[operand], options.sample_type, &type_index, &error);
+    const char *path;
+    int type_index, status;
+    if (!report_input_arguments(command, argc, argv, &options, &path, &status))
+        return status;
+    struct profile *profile = report_input_read(path, options.sample_type, &type_index, &error);
     if (profile == NULL)
         return command_fail(STATUS_FAILED, &error);
     bool written = write_folded(profile, type_index, options.output, &error);

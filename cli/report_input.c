@@ -1,13 +1,15 @@
 /* report_input.c: what every report begins with: a profile from a file, and one of its values. */
 #include "cli/report_input.h"
 
+#include <stddef.h>
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "cli/option.h"
 #include "cli/progress.h"
 #include "proto/error.h"
 #include "proto/pprof.h"
 #include "proto/profile.h"
-
-#include <stddef.h>
-#include <stdio.h>
 
 #define NAMES_SIZE 512
 
@@ -54,4 +56,24 @@ struct profile *report_input_read(const char *path, const char *sample_type, int
                   sample_type != NULL ? sample_type : "", names);
     profile_free(profile);
     return NULL;
+}
+
+bool report_input_arguments(const struct command *command, int argc, char **argv, void *options,
+                            const char **path, int *status)
+{
+    struct error error = {0};
+    int operand;
+    enum option_outcome outcome = option_parse(command, argc, argv, options, &operand, &error);
+    if (outcome == OPTION_HELP) {
+        *status = STATUS_OK;
+        return false;
+    }
+    if (outcome == OPTION_OK && argc - operand == 1) {
+        *path = argv[operand];
+        return true;
+    }
+    if (outcome == OPTION_OK)
+        error_set(&error, command->name, "needs exactly one profile file");
+    *status = command_fail(STATUS_USAGE, &error);
+    return false;
 }
