@@ -3,8 +3,8 @@
  * Hook-safe. One change is exact also with several threads: the process' live bytes, its peak and
  * the peak's number move by one 16-byte compare and swap while the stack's short lock is held, and
  * the stack saves its values against the peak number that this swap saw (the proof is in the .c
- * file). A change that a signal handler makes inside another one of its own thread waits in that
- * thread. */
+ * file). A change that a signal handler makes inside another one of its own thread is made at once
+ * where that cannot wait for anybody, and else by that thread a moment later. */
 #ifndef HEAPPROF_RUNTIME_HOOK_COUNTS_H
 #define HEAPPROF_RUNTIME_HOOK_COUNTS_H
 

@@ -9,11 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/hook_range.h"
+
 /* The library's only public visibility: what stands in interpose_table.h. */
 #define HOOK __attribute__((visibility("default")))
 
 /* True when p lives in the range: it is ours to free. */
-static inline bool event_owns(const void *p);
+static inline bool event_owns(const void *p)
+{
+    return (uintptr_t)p - range_base < range_size;
+}
 
 /* A recorded object for a sampled request, whose stack is the caller's; NULL when this process does
  * not record or there is no room: the caller then passes the request on, and says event_missed if
@@ -40,12 +45,5 @@ size_t event_usable_size(void *p);
 
 /* In a forked child, at its start: nobody else is in here. */
 void event_restart(void);
-
-#include "runtime/hook_range.h"
-
-static inline bool event_owns(const void *p)
-{
-    return (uintptr_t)p - range_base < range_size;
-}
 
 #endif

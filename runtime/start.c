@@ -58,7 +58,7 @@ static bool drop_from_list(char *list, const char *entry)
     return *list != '\0';
 }
 
-/* Without --follow nothing of ours is handed to the target's children: the variables go from the
+/* With --no-follow nothing of ours is handed to the target's children: the variables go from the
  * very array that becomes environ. */
 static void forget_environment(char **envp, const char *own_path)
 {
