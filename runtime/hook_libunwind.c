@@ -25,8 +25,9 @@ enum { PRIVATE_STACK_BYTES = 64 << 10, KERNEL_SIGSET_BYTES = 8, FRAMES_LEFT_OUT_
 
 struct libunwind libunwind;
 
-/* As many walks at a time. */
-enum { PRIVATE_STACKS = 8 };
+/* One walk at a time: a child forked inside it finds it taken and stays out of libunwind's locks.
+ */
+enum { PRIVATE_STACKS = 1 };
 static char private_stack[PRIVATE_STACKS][PRIVATE_STACK_BYTES] __attribute__((aligned(64)));
 static _Atomic uint32_t free_stacks = (1u << PRIVATE_STACKS) - 1;
 
