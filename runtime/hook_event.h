@@ -17,7 +17,7 @@
 /* True when p lives in the range: it is ours to free. */
 static inline bool event_owns(const void *p)
 {
-    return (uintptr_t)p - range_base < range_size;
+    return range_holds(p);
 }
 
 /* A recorded object for a sampled request, whose stack is the caller's; NULL when this process does

@@ -24,10 +24,10 @@ static inline size_t pages_up(size_t bytes)
     return (bytes + PAGES_SIZE - 1) & ~(PAGES_SIZE - 1);
 }
 
-/* Address space without memory; 0 when there is none. */
-static inline uintptr_t pages_reserve(size_t bytes)
+/* Address space without memory, at hint if that is free; 0 when there is none. */
+static inline uintptr_t pages_reserve(uintptr_t hint, size_t bytes)
 {
-    long at = raw_syscall6(SYS_mmap, 0, (long)bytes, PROT_NONE,
+    long at = raw_syscall6(SYS_mmap, (long)hint, (long)bytes, PROT_NONE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return raw_failed(at) ? 0 : (uintptr_t)at;
 }

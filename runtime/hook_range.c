@@ -4,7 +4,7 @@
  * Hook-safe, but for range_use_mimalloc. One mapping, cut once:
  *
  *     slab records | large records | slabs | large slots | private mimalloc
- *                                  ^ range_base                           ^ + range_size
+ *                                  ^ range_base                           ^ range_end
  *
  * The records are outside the range proper: no object can be there. Which part holds p is
  * arithmetic, so freeing needs no table. What one part has no room for, the next one takes. */
@@ -22,6 +22,10 @@
 #include "runtime/hook_slab.h"
 
 #define RESERVE_BYTES (1ull << 40)
+/* Below everything that a position-independent program's allocator hands out (program, brk heap and
+ * mappings begin at 0x2aaaaaaaa000 or far above), above another program's brk heap: see
+ * range_holds. */
+#define RESERVE_LOWEST (32ull << 40)
 #define RESERVE_MIN_BYTES (1ull << 20)
 #define RESERVE_ROUND (64ull << 10)
 #define EXACT_FROM_BYTES (512ull << 20) /* below, mimalloc would have a handful of segments */
@@ -29,7 +33,7 @@
 #define HUGE_PAGE_BYTES (2ull << 20)
 
 uintptr_t range_base;
-uintptr_t range_size;
+uintptr_t range_end;
 
 static uintptr_t large_base, exact_base;
 static size_t exact_bytes;
@@ -66,6 +70,12 @@ static uint64_t reserve_bytes(void)
         used = limit.rlim_cur / 2;
     uint64_t left = used < limit.rlim_cur ? limit.rlim_cur - used : 0;
     return left / 8 < RESERVE_BYTES ? left / 8 / RESERVE_ROUND * RESERVE_ROUND : RESERVE_BYTES;
+}
+
+/* Where the reserve would best lie; as random, in its 40 low bits, as the place of this library. */
+static uintptr_t reserve_hint(void)
+{
+    return RESERVE_LOWEST + ((uintptr_t)&range_base & ((1ull << 40) - 1) & ~(HUGE_PAGE_BYTES - 1));
 }
 
 struct range_sizes {
@@ -120,17 +130,17 @@ static void range_lay_out(uintptr_t at, uint64_t bytes)
     no_huge_pages(at, large_base);
     no_huge_pages(exact_base, exact_base + exact_bytes);
     range_base = slab;
-    range_size = exact_base + exact_bytes - slab;
+    range_end = exact_base + exact_bytes;
 }
 
 bool range_reserve(void)
 {
     if (reserved)
-        return range_size != 0;
+        return range_end != 0;
     reserved = true;
     for (uint64_t bytes = reserve_bytes(); bytes >= RESERVE_MIN_BYTES;
          bytes = bytes / 2 / RESERVE_ROUND * RESERVE_ROUND) {
-        uintptr_t at = pages_reserve(bytes);
+        uintptr_t at = pages_reserve(reserve_hint(), bytes);
         if (at == 0)
             continue;
         range_lay_out(at, bytes);
@@ -189,7 +199,7 @@ static void *holders_alloc(size_t size, size_t alignment, bool zero, struct rang
 
 void *range_alloc(size_t size, size_t alignment, bool zero, struct range_record **record)
 {
-    if (range_size == 0)
+    if (range_end == 0)
         return NULL;
     void *p = holders_alloc(size != 0 ? size : 1, alignment, zero, record);
     if (p != NULL)
@@ -199,7 +209,7 @@ void *range_alloc(size_t size, size_t alignment, bool zero, struct range_record 
 
 struct range_record *range_record_of(const void *p)
 {
-    if ((uintptr_t)p - range_base >= range_size)
+    if (!range_holds(p))
         return NULL;
     switch (holder_of(p)) {
     case HOLDER_SLAB:

@@ -1,11 +1,11 @@
 /* hook_range.h: the address range that recorded objects live in, and what holds them there.
  *
- * Where an object lives is its sampled bit: free(p) asks `p - range_base < range_size` and nothing
- * else. Two kinds of holder behind one interface: slabs of our own (sampling), with records in a
- * side array, and the private mimalloc (every object recorded), with the record in a header. Large
- * blocks have a slot of their own in both. Hook-safe: any thread, signal handlers too, unless said
- * otherwise; errno is not touched; no lock that a signal handler could find held by its own thread
- * (a call that would have to wait for its own thread fails instead). */
+ * Where an object lives is its sampled bit: free(p) asks range_holds(p) and nothing else. Two kinds
+ * of holder behind one interface: slabs of our own (sampling), with records in a side array, and
+ * the private mimalloc (every object recorded), with the record in a header. Large blocks have a
+ * slot of their own in both. Hook-safe: any thread, signal handlers too, unless said otherwise;
+ * errno is not touched; no lock that a signal handler could find held by its own thread (a call
+ * that would have to wait for its own thread fails instead). */
 #ifndef HEAPPROF_RUNTIME_HOOK_RANGE_H
 #define HEAPPROF_RUNTIME_HOOK_RANGE_H
 
@@ -13,9 +13,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Written once by range_reserve, before any object exists; size 0: no range, nothing is in it. */
+/* Written once by range_reserve, before any object exists; end 0: no range, nothing is in it. */
 extern uintptr_t range_base __attribute__((visibility("hidden")));
-extern uintptr_t range_size __attribute__((visibility("hidden")));
+extern uintptr_t range_end __attribute__((visibility("hidden")));
+
+/* True when p lies in the range. The range is reserved below what the allocators of a
+ * position-independent program hand out, so that one comparison answers for nearly every p. */
+static inline bool range_holds(const void *p)
+{
+    if (__builtin_expect((uintptr_t)p >= range_end, 1))
+        return false;
+    return (uintptr_t)p >= range_base;
+}
 
 /* What the runtime knows of one object in the range. The three first fields are the caller's, the
  * state is the range's. weight_q16 0: in the range, but not in the profile. 32 bytes. */

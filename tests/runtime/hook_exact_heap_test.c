@@ -96,7 +96,7 @@ static void environment(void)
     CHECK(environ == before && getenv("MIMALLOC_VERBOSE") != NULL);
     for (int i = 0; i < 100000; i++) {
         void *p = range_alloc(3000, 16, false, &record);
-        CHECK((uintptr_t)p - range_base < range_size);
+        CHECK(range_holds(p));
         CHECK((char *)record == (char *)p - sizeof *record); /* mimalloc's, not a slab's */
     }
     if (fork() == 0)

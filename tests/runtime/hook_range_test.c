@@ -48,7 +48,7 @@ static void check_contents(const struct model_object *object, size_t size)
 
 static void check_record(const struct model_object *object, struct range_record *record)
 {
-    CHECK((uintptr_t)object->p - range_base < range_size);
+    CHECK(range_holds(object->p));
     CHECK(range_record_of(object->p) == record);
     CHECK(record->size == object->size);
     CHECK(range_usable_size(object->p, record) >= object->size);
@@ -182,7 +182,7 @@ static void objects_made_before_mimalloc_came_stay_valid(void **state)
 static void no_reserve(void)
 {
     struct range_record *record;
-    CHECK(range_size == 0);
+    CHECK(range_end == 0);
     CHECK(range_alloc(16, 16, false, &record) == NULL);
     CHECK(range_record_of(&record) == NULL);
     CHECK(!range_use_mimalloc(mimalloc_path()));
@@ -243,7 +243,8 @@ static void under_address_limit(void)
 {
     limit_address_space();
     CHECK(range_reserve());
-    CHECK(range_size >= address_space_left / 8 / 2 && range_size <= address_space_left / 8);
+    size_t range_bytes = range_end - range_base;
+    CHECK(range_bytes >= address_space_left / 8 / 2 && range_bytes <= address_space_left / 8);
     use_until_full(16);
     use_until_full(900);
     use_until_full(30000);
@@ -382,13 +383,15 @@ static void wrong_addresses(void)
     struct range_record *record;
     void *kept[3] = {range_alloc(100, 16, false, &record), range_alloc(100000, 16, false, &record),
                      range_alloc(3000000, 16, false, &record)};
-    for (uintptr_t at = range_base; at - range_base < range_size; at += range_size / 4097 + 13)
+    for (uintptr_t at = range_base; at < range_end; at += (range_end - range_base) / 4097 + 13)
         if (at != (uintptr_t)kept[0] && at != (uintptr_t)kept[1] && at != (uintptr_t)kept[2])
             CHECK(range_record_of((void *)at) == NULL);
-    CHECK(range_record_of((void *)(range_base + range_size - 1)) == NULL);
-    CHECK(range_record_of((void *)(range_base + range_size)) == NULL);
+    CHECK(range_record_of((void *)(range_end - 1)) == NULL);
+    CHECK(range_record_of((void *)range_end) == NULL);
     CHECK(range_record_of((void *)(range_base - 16)) == NULL);
     CHECK(range_record_of(NULL) == NULL);
+    CHECK(range_holds((void *)range_base) && range_holds((void *)(range_end - 1)));
+    CHECK(!range_holds((void *)range_end) && !range_holds((void *)(range_base - 1)));
     for (int i = 0; i < 3; i++)
         for (size_t offset = 1; offset < 4096; offset++)
             CHECK(range_record_of((char *)kept[i] + offset) == NULL);

@@ -121,13 +121,13 @@ static inline void check_no_hole(void)
     while (fgets(line, sizeof line, file) != NULL) {
         char *end;
         uintptr_t start = strtoul(line, &end, 16), limit = strtoul(end + 1, NULL, 16);
-        if (limit <= at || at >= range_base + range_size)
+        if (limit <= at || at >= range_end)
             continue;
         CHECK(start <= at);
         at = limit;
     }
     fclose(file);
-    CHECK(at >= range_base + range_size);
+    CHECK(at >= range_end);
 }
 
 static inline long page_faults(void)
