@@ -12,7 +12,6 @@
 
 #include "runtime/hook_counts.h"
 #include "runtime/hook_libunwind.h"
-#include "runtime/hook_next.h"
 #include "runtime/hook_process.h"
 #include "runtime/hook_sampler.h"
 #include "runtime/hook_shared.h"

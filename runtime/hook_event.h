@@ -9,16 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/hook_next.h"
 #include "runtime/hook_range.h"
 
 /* The library's only public visibility: what stands in interpose_table.h. */
 #define HOOK __attribute__((visibility("default")))
-
-/* True when p lives in the range: it is ours to free. */
-static inline bool event_owns(const void *p)
-{
-    return range_holds(p);
-}
 
 /* A recorded object for a sampled request, whose stack is the caller's; NULL when this process does
  * not record or there is no room: the caller then passes the request on, and says event_missed if
@@ -31,6 +26,15 @@ void event_missed(size_t size);
 /* Frees the object at p, which lies in the range. Ends the program, as glibc does, with one line
  * on stderr when p is no live object. */
 void event_free(void *p);
+
+/* Frees p, ours or the next allocator's. */
+static inline void event_free_any(void *p)
+{
+    if (UNLIKELY(range_holds(p)))
+        event_free(p);
+    else
+        next.free(p);
+}
 
 /* realloc of the object at p, in the range, to size > 0: the old object is freed and, if sampled,
  * a new one recorded at the caller's stack. NULL when there is no memory: p is untouched then. */

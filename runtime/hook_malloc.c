@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "runtime/hook_event.h"
-#include "runtime/hook_next.h"
 #include "runtime/hook_sampler.h"
 
 #define COLD __attribute__((noinline, cold))
@@ -86,45 +85,32 @@ HOT void *calloc(size_t count, size_t size)
 
 /* --- free ------------------------------------------------------------------------------------ */
 
-static COLD void owned_free(void *p)
-{
-    event_free(p);
-}
-
-static inline void hooked_free(void *p)
-{
-    if (UNLIKELY(event_owns(p)))
-        owned_free(p);
-    else
-        next.free(p);
-}
-
 HOT void free(void *p)
 {
-    hooked_free(p);
+    event_free_any(p);
 }
 
 HOOK void cfree(void *p)
 {
-    hooked_free(p);
+    event_free_any(p);
 }
 
 HOOK void free_sized(void *p, size_t size)
 {
     (void)size;
-    hooked_free(p);
+    event_free_any(p);
 }
 
 HOOK void free_aligned_sized(void *p, size_t alignment, size_t size)
 {
     (void)alignment;
     (void)size;
-    hooked_free(p);
+    event_free_any(p);
 }
 
 HOOK size_t malloc_usable_size(void *p)
 {
-    if (UNLIKELY(event_owns(p)))
+    if (UNLIKELY(range_holds(p)))
         return event_usable_size(p);
     return next.malloc_usable_size(p);
 }
@@ -161,7 +147,7 @@ static inline void *hooked_realloc(void *p, size_t size)
 {
     if (p == NULL)
         return hooked_malloc(size);
-    if (UNLIKELY(event_owns(p)))
+    if (UNLIKELY(range_holds(p)))
         return owned_realloc(p, size);
     if (size == 0 || LIKELY(sampler_passes(size)))
         return next.realloc(p, size);

@@ -12,7 +12,6 @@
 #include <stddef.h>
 
 #include "runtime/hook_event.h"
-#include "runtime/hook_next.h"
 #include "runtime/hook_sampler.h"
 #include "runtime/operator_new.h"
 
@@ -49,14 +48,6 @@ static inline void *new_aligned(size_t size, size_t alignment)
     if (LIKELY(sampler_passes(size)))
         return next.aligned_alloc(alignment, size);
     return sampled_new(size, alignment);
-}
-
-static inline void delete_any(void *p)
-{
-    if (UNLIKELY(event_owns(p)))
-        event_free(p);
-    else
-        next.free(p);
 }
 
 /* One operator new: NAME(PARAMETERS) whose object comes from OBJECT; with ARGUMENTS it is passed to
@@ -98,7 +89,7 @@ OPERATOR_NEW(_ZnamSt11align_val_tRKSt9nothrow_t,
         if (UNLIKELY(operators.replaced))                                                          \
             operators.name arguments;                                                              \
         else                                                                                       \
-            delete_any(p);                                                                         \
+            event_free_any(p);                                                                     \
     }
 
 OPERATOR_DELETE(_ZdlPv, (void *p), (p))

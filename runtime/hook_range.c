@@ -72,7 +72,7 @@ static uint64_t reserve_bytes(void)
     return left / 8 < RESERVE_BYTES ? left / 8 / RESERVE_ROUND * RESERVE_ROUND : RESERVE_BYTES;
 }
 
-/* Where the reserve would best lie; as random, in its 40 low bits, as the place of this library. */
+/* Where the reserve would best lie: as random, up to a huge page, as the place of this library. */
 static uintptr_t reserve_hint(void)
 {
     return RESERVE_LOWEST + ((uintptr_t)&range_base & ((1ull << 40) - 1) & ~(HUGE_PAGE_BYTES - 1));

@@ -13,17 +13,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/hook_shared.h"
+
 /* Written once by range_reserve, before any object exists; end 0: no range, nothing is in it. */
 extern uintptr_t range_base __attribute__((visibility("hidden")));
 extern uintptr_t range_end __attribute__((visibility("hidden")));
 
 /* True when p lies in the range. The range is reserved below what the allocators of a
- * position-independent program hand out, so that one comparison answers for nearly every p. */
+ * position-independent program hand out: the first comparison answers for nearly every p. */
 static inline bool range_holds(const void *p)
 {
-    if (__builtin_expect((uintptr_t)p >= range_end, 1))
-        return false;
-    return (uintptr_t)p >= range_base;
+    return UNLIKELY((uintptr_t)p < range_end) && UNLIKELY((uintptr_t)p >= range_base);
 }
 
 /* What the runtime knows of one object in the range. The three first fields are the caller's, the

@@ -391,6 +391,12 @@ static void wrong_addresses(void)
     CHECK(range_record_of((void *)(range_base - 16)) == NULL);
     CHECK(range_record_of(NULL) == NULL);
     CHECK(range_holds((void *)range_base) && range_holds((void *)(range_end - 1)));
+    /* This program is position-independent: its data, heap and mappings lie above. */
+    void *mapping = malloc(16 << 20), *small = malloc(16);
+    CHECK(range_end <= (uintptr_t)mapping && range_end <= (uintptr_t)small);
+    CHECK(range_end <= (uintptr_t)&range_end);
+    free(mapping);
+    free(small);
     CHECK(!range_holds((void *)range_end) && !range_holds((void *)(range_base - 1)));
     for (int i = 0; i < 3; i++)
         for (size_t offset = 1; offset < 4096; offset++)
