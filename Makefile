@@ -228,7 +228,7 @@ bench: ## measure the overhead, paired with bare runs (minutes; wants a quiet ma
 $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/flags | $(BUILD)/packages
 	@mkdir -p $(@D)
 	$(call say,compile,$<)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -o $@ $< -pthread
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -o $@ $< -pthread -lm
 
 # --- fuzzing --------------------------------------------------------------------------------
 

@@ -12,7 +12,6 @@
 #include "runtime/hook_event.h"
 #include "runtime/hook_sampler.h"
 
-#define COLD __attribute__((noinline, cold))
 /* A hot half fits into one line of the instruction cache. */
 #define HOT HOOK __attribute__((aligned(64)))
 
@@ -31,7 +30,7 @@ static bool sampled(size_t size)
 
 /* --- malloc, calloc -------------------------------------------------------------------------- */
 
-static COLD void *sampled_malloc(size_t size)
+static SAMPLED_HALF void *sampled_malloc(size_t size)
 {
     if (!sampled(size))
         return next.malloc(size);
@@ -57,7 +56,7 @@ HOT void *malloc(size_t size)
     return hooked_malloc(size);
 }
 
-static COLD void *sampled_calloc(size_t count, size_t size)
+static SAMPLED_HALF void *sampled_calloc(size_t count, size_t size)
 {
     size_t bytes = count * size;
     if (!sampled(bytes))
@@ -117,7 +116,7 @@ HOOK size_t malloc_usable_size(void *p)
 
 /* --- realloc --------------------------------------------------------------------------------- */
 
-static COLD void *owned_realloc(void *p, size_t size)
+static SAMPLED_HALF void *owned_realloc(void *p, size_t size)
 {
     if (size == 0) {
         event_free(p);
@@ -130,7 +129,7 @@ static COLD void *owned_realloc(void *p, size_t size)
     return moved;
 }
 
-static COLD void *sampled_realloc(void *p, size_t size)
+static SAMPLED_HALF void *sampled_realloc(void *p, size_t size)
 {
     if (!sampled(size))
         return next.realloc(p, size);
@@ -180,7 +179,8 @@ static size_t power_of_two(size_t alignment)
     return power;
 }
 
-static COLD void *sampled_aligned(size_t alignment, size_t size, void *(*unsampled)(size_t, size_t))
+static SAMPLED_HALF void *sampled_aligned(size_t alignment, size_t size,
+                                          void *(*unsampled)(size_t, size_t))
 {
     if (!sampled(size) || alignment > PTRDIFF_MAX)
         return unsampled(alignment, size);
@@ -207,7 +207,7 @@ HOOK void *aligned_alloc(size_t alignment, size_t size)
     return sampled_aligned(alignment, size, next.aligned_alloc);
 }
 
-static COLD int sampled_posix_memalign(void **p, size_t alignment, size_t size)
+static SAMPLED_HALF int sampled_posix_memalign(void **p, size_t alignment, size_t size)
 {
     bool valid =
         alignment != 0 && alignment % sizeof(void *) == 0 && (alignment & (alignment - 1)) == 0;
@@ -233,7 +233,7 @@ HOOK int posix_memalign(void **p, size_t alignment, size_t size)
 
 enum { PAGE = 4096 };
 
-static COLD void *sampled_pages(size_t size, size_t bytes, void *(*unsampled)(size_t))
+static SAMPLED_HALF void *sampled_pages(size_t size, size_t bytes, void *(*unsampled)(size_t))
 {
     if (!sampled(bytes))
         return unsampled(size);

@@ -15,13 +15,11 @@
 #include "runtime/hook_sampler.h"
 #include "runtime/operator_new.h"
 
-#define COLD __attribute__((noinline, cold))
-
 /* Types of the C++ ABI as C sees them: align_val_t is a size_t, nothrow_t const & a pointer. */
 
 struct operators operators;
 
-static COLD void *sampled_new(size_t size, size_t alignment)
+static SAMPLED_HALF void *sampled_new(size_t size, size_t alignment)
 {
     bool plain = alignment <= 16;
     void *p = NULL;

@@ -1,13 +1,16 @@
-/* paired.c: two commands run in turn, A B A B ..., and what B costs over A.
+/* paired.c: two commands run in turn, A B B A A B ..., and what B costs over A.
  *
  *     paired [-n PAIRS] [-d DIVISOR] LABEL A... --- B...
  *
- * In turn, since a machine's speed drifts: each ratio is of two neighbours in time. One pair is
- * run first and not counted. Prints minimum, median and maximum of both in milliseconds (wall
- * time), the medians of B/A and of B - A; with a DIVISOR the latter is also given for each of
- * DIVISOR parts (children, say). CPU time (user and system, with waited-for children) is on a line
- * of its own. The commands' standard output goes nowhere; one that fails ends it with status 1. */
+ * In turn, since a machine's speed drifts: each ratio is of two neighbours in time, and every other
+ * pair is run the other way round, so that a steady drift cancels out. One pair is run first and
+ * not counted. Prints minimum, median and maximum of both in milliseconds (wall time), the medians
+ * of B/A and of B - A, the former with its 95 % interval; with a DIVISOR the latter is also given
+ * for each of DIVISOR parts (children, say). CPU time (user and system, with waited-for children)
+ * is on a line of its own. The commands' standard output goes nowhere; one that fails ends it with
+ * status 1. */
 #include <fcntl.h>
+#include <math.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -84,6 +87,17 @@ static double median(double *values, int count)
     return count % 2 != 0 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
+/* The 95 % interval of the median of count sorted values, as two of them: the ranks between which
+ * the median lies by the binomial law, in its normal approximation (Conover, Practical
+ * Nonparametric Statistics, 3.2). */
+static void median_interval(const double *sorted, int count, double *low, double *high)
+{
+    int reach = (int)ceil(0.98 * sqrt(count));
+    int below = count / 2 - reach, above = (count - 1) / 2 + reach;
+    *low = sorted[below < 0 ? 0 : below];
+    *high = sorted[above >= count ? count - 1 : above];
+}
+
 static void print_kind(const struct comparison *comparison, const char *kind, const double *bare,
                        const double *other)
 {
@@ -97,11 +111,13 @@ static void print_kind(const struct comparison *comparison, const char *kind, co
         sorted_other[i] = other[i];
     }
     double middle_bare = median(sorted_bare, pairs), middle_other = median(sorted_other, pairs);
-    double middle_extra = median(extra, pairs);
+    double middle_ratio = median(ratios, pairs), middle_extra = median(extra, pairs);
+    double low, high;
+    median_interval(ratios, pairs, &low, &high);
     printf("  %-4s  bare %.2f / %.2f / %.2f ms   profiled %.2f / %.2f / %.2f ms   "
-           "ratio %.4f   extra %+.2f ms",
+           "ratio %.4f (%.4f to %.4f)   extra %+.2f ms",
            kind, sorted_bare[0], middle_bare, sorted_bare[pairs - 1], sorted_other[0], middle_other,
-           sorted_other[pairs - 1], median(ratios, pairs), middle_extra);
+           sorted_other[pairs - 1], middle_ratio, low, high, middle_extra);
     if (comparison->divisor > 0)
         printf(" (%+.3f ms each)", middle_extra / comparison->divisor);
     putchar('\n');
@@ -113,12 +129,16 @@ static bool measure(struct comparison *comparison)
     if (!run(comparison->bare, &warm_wall, &warm_cpu) ||
         !run(comparison->other, &warm_wall, &warm_cpu))
         return false;
-    for (int i = 0; i < comparison->pairs; i++)
-        if (!run(comparison->bare, &comparison->of_bare.wall_ms[i],
-                 &comparison->of_bare.cpu_ms[i]) ||
-            !run(comparison->other, &comparison->of_other.wall_ms[i],
-                 &comparison->of_other.cpu_ms[i]))
-            return false;
+    for (int i = 0; i < comparison->pairs; i++) {
+        bool other_first = i % 2 != 0;
+        for (int turn = 0; turn < 2; turn++) {
+            bool other = (turn == 0) == other_first;
+            struct series *series = other ? &comparison->of_other : &comparison->of_bare;
+            if (!run(other ? comparison->other : comparison->bare, &series->wall_ms[i],
+                     &series->cpu_ms[i]))
+                return false;
+        }
+    }
     return true;
 }
 
