@@ -1,4 +1,5 @@
-/* hook_malloc.c: the C allocation functions that the target calls.
+/* hook_malloc.c: the C allocation functions that the target calls, but for the entry of malloc and
+ * free (hook_entry.c).
  *
  * Hook-safe. Each is a short hot half that counts the request and, nearly always, jumps on to the
  * next allocator with the arguments untouched, and a cold half, out of line, for the sampled
@@ -30,7 +31,9 @@ static bool sampled(size_t size)
 
 /* --- malloc, calloc -------------------------------------------------------------------------- */
 
-static SAMPLED_HALF void *sampled_malloc(size_t size)
+/* malloc's own half of that is in hook_entry.c, which calls this one. */
+void *malloc_sampled(size_t size) __attribute__((visibility("hidden")));
+void *malloc_sampled(size_t size)
 {
     if (!sampled(size))
         return next.malloc(size);
@@ -48,12 +51,7 @@ static inline void *hooked_malloc(size_t size)
 {
     if (LIKELY(sampler_passes(size)))
         return next.malloc(size);
-    return sampled_malloc(size);
-}
-
-HOT void *malloc(size_t size)
-{
-    return hooked_malloc(size);
+    return malloc_sampled(size);
 }
 
 static SAMPLED_HALF void *sampled_calloc(size_t count, size_t size)
@@ -82,12 +80,8 @@ HOT void *calloc(size_t count, size_t size)
     return sampled_calloc(count, size);
 }
 
-/* --- free ------------------------------------------------------------------------------------ */
-
-HOT void free(void *p)
-{
-    event_free_any(p);
-}
+/* --- free: itself in hook_entry.c ---------------------------------------------------------------
+ */
 
 HOOK void cfree(void *p)
 {

@@ -2,7 +2,7 @@
  *
  * Hook-safe: runs in the target's malloc on any thread, also in signal handlers. Each thread counts
  * the bytes it asks for down to its next sample, so an unsampled allocation costs one subtraction
- * and two branches (6 instructions in malloc, counted with callgrind). Gaps are exponential: no
+ * and two branches (malloc's own are in hook_entry.c). Gaps are exponential: no
  * allocation pattern can hide between them. A request of 0 bytes counts as 1. */
 #ifndef HEAPPROF_RUNTIME_HOOK_SAMPLER_H
 #define HEAPPROF_RUNTIME_HOOK_SAMPLER_H

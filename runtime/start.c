@@ -16,6 +16,7 @@
 #include "proto/messages.h"
 #include "proto/store_layout.h"
 #include "runtime/dlclose.h"
+#include "runtime/entry_start.h"
 #include "runtime/handshake.h"
 #include "runtime/hook_clock.h"
 #include "runtime/hook_counts.h"
@@ -179,6 +180,7 @@ static bool start_recording(char **envp)
             range_use_mimalloc(path);
     }
     note_main_program();
+    entry_start();
     return pthread_atfork(NULL, NULL, sampler_restart_thread) == 0 &&
            process_start(reply.rate, reply.seed, no_follow);
 }

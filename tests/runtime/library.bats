@@ -33,6 +33,25 @@
     [ -z "$output" ]
 }
 
+@test "what is not sampled goes on to libc by one jump" {
+    cd "$BATS_TEST_TMPDIR"
+    run "$HEAPPROF" run -q "$BUILD/tests/targets/entry_jumps"
+    [ "$status" -eq 0 ]
+    [ "$output" = $'malloc direct\nfree direct' ]
+    "$HEAPPROF" run -q --rate=1 "$BUILD/tests/targets/entry_jumps" >exact
+    [ "$(cat exact)" = $'malloc direct\nfree direct' ]
+    [ "$("$HEAPPROF" fold --sample-type=alloc_space heap.prof | awk '/main/ { n += $NF } END { print n }')" -ge 4096000 ]
+}
+
+# Systems that are strict about code forbid to make any: then the jumps stay as they were linked.
+@test "where no code may be made at run time, all works by two jumps" {
+    cd "$BATS_TEST_TMPDIR"
+    run "$BUILD/tests/targets/no_new_code" "$HEAPPROF" run -q --rate=1 "$BUILD/tests/targets/entry_jumps"
+    [ "$status" -eq 0 ]
+    [ "$output" = $'malloc indirect\nfree indirect' ]
+    [ "$("$HEAPPROF" fold --sample-type=alloc_space heap.prof | awk '/main/ { n += $NF } END { print n }')" -ge 4096000 ]
+}
+
 @test "without a launcher the library stays inert" {
     # ld.so splits LD_PRELOAD at spaces, which the build folder's path may have.
     folder=$(mktemp -d)

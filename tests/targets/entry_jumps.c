@@ -1,0 +1,53 @@
+/* entry_jumps.c: says where the first conditional jumps of its malloc and free lead that are taken
+ * for what is not sampled: "direct" to libc's own, or "indirect", through a jump behind them. Then
+ * allocates and frees, so that either way is gone. */
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOOKED_AT = 32, BLOCKS = 1000 };
+
+/* Where the first `0F opcode` near jump from code on leads; NULL when there is none. */
+static const void *first_jump(const uint8_t *code, uint8_t opcode)
+{
+    for (int i = 0; i < LOOKED_AT; i++) {
+        int32_t distance;
+        memcpy(&distance, code + i + 2, sizeof(distance));
+        if (code[i] == 0x0f && code[i + 1] == opcode)
+            return code + i + 6 + distance;
+    }
+    return NULL;
+}
+
+static void tell(void *libc, const char *name, uint8_t opcode)
+{
+    const void *place = dlsym(RTLD_DEFAULT, name);
+    const void *leads_to = first_jump(place, opcode);
+    printf("%s %s\n", name, leads_to == dlsym(libc, name) ? "direct" : "indirect");
+}
+
+int main(void)
+{
+    static char *blocks[BLOCKS];
+    void *libc = dlopen("libc.so.6", RTLD_LAZY);
+    if (libc == NULL)
+        return 1;
+    tell(libc, "malloc", 0x8f);
+    tell(libc, "free", 0x83);
+    for (int i = 0; i < BLOCKS; i++) {
+        blocks[i] = malloc(4096);
+        if (blocks[i] == NULL)
+            return 1;
+        memset(blocks[i], i, 4096);
+    }
+    for (int i = 0; i < BLOCKS; i++) {
+        if (blocks[i][4095] != (char)i)
+            return 1;
+        free(blocks[i]);
+    }
+    free(NULL);
+    free(malloc(0));
+    return 0;
+}
