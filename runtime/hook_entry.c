@@ -9,7 +9,7 @@
  * As linked, the conditional jumps lead to an indirect jump through `next`, which is right at any
  * time; entry_start.c aims them at the next allocator itself once it is known. The functions have a
  * page of their own for that. 5 instructions for malloc and 2 for free, 4 where the heap lies below
- * the range (counted with callgrind).
+ * the range; under valgrind, which keeps the page as it was, one more each.
  *
  * malloc counts the request as sampler_passes does (hook_sampler.h), free asks as range_holds does
  * (hook_range.h). Source of the encoding: Intel SDM, vol. 2, Jcc rel32 (0F 8F jg, 0F 83 jae, 0F 82

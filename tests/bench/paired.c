@@ -1,6 +1,11 @@
 /* paired.c: two commands run in turn, A B B A A B ..., and what B costs over A.
  *
- *     paired [-n PAIRS] [-d DIVISOR] LABEL A... --- B...
+ *     paired [-t] [-n PAIRS] [-d DIVISOR] LABEL A... --- B...
+ *
+ * With -t ("together") the two of a pair run at the same time on one processor, which the kernel
+ * gives to one and the other every few milliseconds, so both see the same machine: clock, caches
+ * and neighbours. Only CPU time says something then. It is the way to tell a percent on a machine
+ * that others use too, for commands of one thread that do not wait.
  *
  * In turn, since a machine's speed drifts: each ratio is of two neighbours in time, and every other
  * pair is run the other way round, so that a steady drift cancels out. One pair is run first and
@@ -11,6 +16,7 @@
  * status 1. */
 #include <fcntl.h>
 #include <math.h>
+#include <sched.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,6 +39,7 @@ struct comparison {
     const char *label;
     char **bare, **other;
     int pairs;
+    bool together;
     double divisor;
     struct series of_bare, of_other;
 };
@@ -51,27 +58,38 @@ static double timeval_ms(struct timeval time)
     return (double)time.tv_sec * 1e3 + (double)time.tv_usec / 1e3;
 }
 
-static bool run(char **command, double *wall_ms, double *cpu_ms)
+/* The command's pid; -1 after a line on stderr when it cannot be started. */
+static pid_t start(char **command)
 {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    double start = now_ms();
     pid_t pid;
-    int status = posix_spawnp(&pid, command[0], &actions, NULL, command, environ);
+    int error = posix_spawnp(&pid, command[0], &actions, NULL, command, environ);
     posix_spawn_file_actions_destroy(&actions);
-    if (status != 0) {
-        fprintf(stderr, "paired: %s: %s\n", command[0], strerror(status));
-        return false;
-    }
+    if (error != 0)
+        fprintf(stderr, "paired: %s: %s\n", command[0], strerror(error));
+    return error != 0 ? -1 : pid;
+}
+
+/* Waits for the pid, started at start_ms. */
+static bool finish(char **command, pid_t pid, double start_ms, double *wall_ms, double *cpu_ms)
+{
+    int status;
     struct rusage usage;
-    if (wait4(pid, &status, 0, &usage) != pid)
+    if (pid < 0 || wait4(pid, &status, 0, &usage) != pid)
         return false;
-    *wall_ms = now_ms() - start;
+    *wall_ms = now_ms() - start_ms;
     *cpu_ms = timeval_ms(usage.ru_utime) + timeval_ms(usage.ru_stime);
     if (status != 0)
         fprintf(stderr, "paired: %s: wait status %d\n", command[0], status);
     return status == 0;
+}
+
+static bool run(char **command, double *wall_ms, double *cpu_ms)
+{
+    double start_ms = now_ms();
+    return finish(command, start(command), start_ms, wall_ms, cpu_ms);
 }
 
 static int compare_doubles(const void *left, const void *right)
@@ -123,12 +141,45 @@ static void print_kind(const struct comparison *comparison, const char *kind, co
     putchar('\n');
 }
 
+static bool run_together(struct comparison *comparison, int pair)
+{
+    struct series *of_bare = &comparison->of_bare, *of_other = &comparison->of_other;
+    bool other_first = pair % 2 != 0;
+    double start_ms = now_ms();
+    pid_t first = start(other_first ? comparison->other : comparison->bare);
+    pid_t second = start(other_first ? comparison->bare : comparison->other);
+    bool bare_good = finish(comparison->bare, other_first ? second : first, start_ms,
+                            &of_bare->wall_ms[pair], &of_bare->cpu_ms[pair]);
+    bool other_good = finish(comparison->other, other_first ? first : second, start_ms,
+                             &of_other->wall_ms[pair], &of_other->cpu_ms[pair]);
+    return bare_good && other_good;
+}
+
+static bool measure_together(struct comparison *comparison)
+{
+    cpu_set_t allowed, one;
+    CPU_ZERO(&one);
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+        return false;
+    for (size_t processor = 0; processor < CPU_SETSIZE && CPU_COUNT(&one) == 0; processor++)
+        if (CPU_ISSET(processor, &allowed))
+            CPU_SET(processor, &one);
+    if (sched_setaffinity(0, sizeof(one), &one) != 0)
+        return false;
+    for (int i = 0; i < comparison->pairs; i++)
+        if (!run_together(comparison, i))
+            return false;
+    return true;
+}
+
 static bool measure(struct comparison *comparison)
 {
     double warm_wall, warm_cpu;
     if (!run(comparison->bare, &warm_wall, &warm_cpu) ||
         !run(comparison->other, &warm_wall, &warm_cpu))
         return false;
+    if (comparison->together)
+        return measure_together(comparison);
     for (int i = 0; i < comparison->pairs; i++) {
         bool other_first = i % 2 != 0;
         for (int turn = 0; turn < 2; turn++) {
@@ -146,8 +197,10 @@ static bool measure(struct comparison *comparison)
 static bool parse(int argc, char **argv, struct comparison *comparison)
 {
     int option;
-    while ((option = getopt(argc, argv, "+n:d:")) != -1) {
-        if (option == 'n')
+    while ((option = getopt(argc, argv, "+tn:d:")) != -1) {
+        if (option == 't')
+            comparison->together = true;
+        else if (option == 'n')
             comparison->pairs = (int)strtol(optarg, NULL, 10);
         else if (option == 'd')
             comparison->divisor = strtod(optarg, NULL);
@@ -172,13 +225,14 @@ int main(int argc, char **argv)
 {
     static struct comparison comparison = {.pairs = 21};
     if (!parse(argc, argv, &comparison)) {
-        fputs("usage: paired [-n PAIRS] [-d DIVISOR] LABEL A... --- B...\n", stderr);
+        fputs("usage: paired [-t] [-n PAIRS] [-d DIVISOR] LABEL A... --- B...\n", stderr);
         return 2;
     }
     if (!measure(&comparison))
         return 1;
     printf("%s (%d pairs; minimum / median / maximum)\n", comparison.label, comparison.pairs);
-    print_kind(&comparison, "wall", comparison.of_bare.wall_ms, comparison.of_other.wall_ms);
+    if (!comparison.together)
+        print_kind(&comparison, "wall", comparison.of_bare.wall_ms, comparison.of_other.wall_ms);
     print_kind(&comparison, "cpu", comparison.of_bare.cpu_ms, comparison.of_other.cpu_ms);
     return 0;
 }

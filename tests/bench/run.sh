@@ -1,10 +1,10 @@
 #!/bin/sh
 # run.sh BUILD: what heapprof costs, each figure beside a bare run of the same program.
 #
-# Called by `make bench`; PAIRS=N changes the number of pairs (21, of the ring three times as many:
-# where the loader puts program and libraries moves a loop this short by 2 % either way, so it takes
-# many processes). Wall times on a shared or busy machine say little: the instruction counts at the
-# end do not depend on that.
+# Called by `make bench`; PAIRS=N changes the number of pairs (21). Wall times on a shared or busy
+# machine say little: there the ring run together with its bare self, in CPU time, tells more (the
+# loop is short: where the loader puts program and libraries moves it by 2 % either way, and a
+# neighbour by 40), and the instruction counts at the end do not depend on that.
 set -eu
 
 build=$(cd "$1" && pwd)
@@ -15,17 +15,22 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# [-d DIVISOR] LABEL COMMAND...: the command alone against the command under heapprof.
+# [-t] [-d DIVISOR] LABEL COMMAND...: the command alone against the command under heapprof.
 compare() {
     set_divisor=
+    together=
+    if [ "$1" = -t ]; then
+        together=-t
+        shift
+    fi
     if [ "$1" = -d ]; then
         set_divisor="-d $2"
         shift 2
     fi
     label=$1
     shift
-    # shellcheck disable=SC2086 # two words or none
-    "$bench/paired" -n "$pairs" $set_divisor "$label" "$@" --- \
+    # shellcheck disable=SC2086 # words or none
+    "$bench/paired" $together -n "$pairs" $set_divisor "$label" "$@" --- \
         "$heapprof" run -q $run_options -o heap.prof "$@"
 }
 
@@ -33,9 +38,8 @@ compare() {
 # that has a line of its own.
 echo "== time, at the default rate"
 run_options=--no-symbolize
-pairs=$((pairs * 3))
 compare "malloc and free, a ring of small blocks" "$bench/malloc_loop" 200
-pairs=$((pairs / 3))
+compare -t "the same, together on one processor" "$bench/malloc_loop" 100
 compare "larson, two threads, each with the blocks of threads before it" "$bench/larson" 600
 run_options=
 
