@@ -24,6 +24,13 @@
 _Static_assert(offsetof(struct next, malloc) == 0, "the assembly says next+0");
 _Static_assert(offsetof(struct next, free) == 24, "the assembly says next+24");
 
+/* Where the compiler marks what may be reached by an indirect branch, the entries say so too. */
+#if defined(__CET__) && (__CET__ & 1) != 0
+#define ENTRY "    endbr64\n"
+#else
+#define ENTRY ""
+#endif
+
 /* next_if: the jump `0F opcode` to label, noted for entry_start.c with its function's offset. */
 __asm__("    .macro next_if opcode, label, offset\n"
         "    .byte 0x0f, \\opcode\n"
@@ -50,8 +57,7 @@ __asm__("    .macro next_if opcode, label, offset\n"
         "    .globl malloc\n"
         "    .type malloc, @function\n"
         "malloc:\n"
-        "    .cfi_startproc\n"
-        "    test %rdi, %rdi\n"
+        "    .cfi_startproc\n" ENTRY "    test %rdi, %rdi\n"
         "    jle 2f\n" /* empty, or beyond PTRDIFF_MAX */
         "    mov sampler_until@gottpoff(%rip), %rax\n"
         "    sub %rdi, %fs:(%rax)\n"
@@ -65,8 +71,7 @@ __asm__("    .macro next_if opcode, label, offset\n"
         "    .globl free\n"
         "    .type free, @function\n"
         "free:\n"
-        "    .cfi_startproc\n"
-        "    cmp range_end(%rip), %rdi\n"
+        "    .cfi_startproc\n" ENTRY "    cmp range_end(%rip), %rdi\n"
         "    next_if 0x83, 1f, 24\n" /* above or equal */
         "    cmp range_base(%rip), %rdi\n"
         "    next_if 0x82, 1f, 24\n" /* below */
