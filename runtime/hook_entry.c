@@ -26,20 +26,36 @@ _Static_assert(offsetof(struct next, free) == 24, "the assembly says next+24");
 
 /* Where the compiler marks what may be reached by an indirect branch, the entries say so too. */
 #if defined(__CET__) && (__CET__ & 1) != 0
-#define ENTRY "    endbr64\n"
+#define ENTRY "    op endbr64\n"
 #else
 #define ENTRY ""
 #endif
 
-/* next_if: the jump `0F opcode` to label, noted for entry_start.c with its function's offset. */
-__asm__("    .macro next_if opcode, label, offset\n"
-        "    .byte 0x0f, \\opcode\n"
+/* op: one instruction, its place noted in entry_ops, so that entry_start.c sees when somebody has
+ * put a breakpoint there. next_if: the jump `0F opcode` to label, noted in entry_jumps with its
+ * function's offset. */
+__asm__("    .macro op instruction:vararg\n"
+        "8:  \\instruction\n"
+        "    .pushsection entry_ops, \"a\", @progbits\n"
+        "    .long 8b - .\n"
+        "    .popsection\n"
+        "    .endm\n"
+
+        "    .macro next_if opcode, label, offset\n"
+        "    op .byte 0x0f, \\opcode\n"
         "9:  .long \\label - . - 4\n"
         "    .pushsection entry_jumps, \"a\", @progbits\n"
         "    .long 9b - .\n"
         "    .long \\offset\n"
         "    .popsection\n"
         "    .endm\n"
+
+        "    .pushsection entry_ops, \"a\", @progbits\n"
+        "    .balign 4\n"
+        "    .hidden hook_entry_ops\n"
+        "    .globl hook_entry_ops\n"
+        "hook_entry_ops:\n"
+        "    .popsection\n"
 
         "    .pushsection entry_jumps, \"a\", @progbits\n"
         "    .balign 4\n"
@@ -57,13 +73,13 @@ __asm__("    .macro next_if opcode, label, offset\n"
         "    .globl malloc\n"
         "    .type malloc, @function\n"
         "malloc:\n"
-        "    .cfi_startproc\n" ENTRY "    test %rdi, %rdi\n"
-        "    jle 2f\n" /* empty, or beyond PTRDIFF_MAX */
-        "    mov sampler_until@gottpoff(%rip), %rax\n"
-        "    sub %rdi, %fs:(%rax)\n"
+        "    .cfi_startproc\n" ENTRY "    op test %rdi, %rdi\n"
+        "    op jle 2f\n" /* empty, or beyond PTRDIFF_MAX */
+        "    op mov sampler_until@gottpoff(%rip), %rax\n"
+        "    op sub %rdi, %fs:(%rax)\n"
         "    next_if 0x8f, 1f, 0\n" /* greater than 0 is left */
-        "2:  jmp malloc_sampled\n"
-        "1:  jmp *next+0(%rip)\n"
+        "2:  op jmp malloc_sampled\n"
+        "1:  op jmp *next+0(%rip)\n"
         "    .cfi_endproc\n"
         "    .size malloc, . - malloc\n"
 
@@ -71,12 +87,12 @@ __asm__("    .macro next_if opcode, label, offset\n"
         "    .globl free\n"
         "    .type free, @function\n"
         "free:\n"
-        "    .cfi_startproc\n" ENTRY "    cmp range_end(%rip), %rdi\n"
+        "    .cfi_startproc\n" ENTRY "    op cmp range_end(%rip), %rdi\n"
         "    next_if 0x83, 1f, 24\n" /* above or equal */
-        "    cmp range_base(%rip), %rdi\n"
+        "    op cmp range_base(%rip), %rdi\n"
         "    next_if 0x82, 1f, 24\n" /* below */
-        "    jmp event_free\n"
-        "1:  jmp *next+24(%rip)\n"
+        "    op jmp event_free\n"
+        "1:  op jmp *next+24(%rip)\n"
         "    .cfi_endproc\n"
         "    .size free, . - free\n"
 
@@ -88,4 +104,10 @@ __asm__("    .macro next_if opcode, label, offset\n"
         "    .globl hook_entry_jumps_end\n"
         "hook_entry_jumps_end:\n"
         "    .popsection\n"
-        "    .purgem next_if\n");
+        "    .pushsection entry_ops, \"a\", @progbits\n"
+        "    .hidden hook_entry_ops_end\n"
+        "    .globl hook_entry_ops_end\n"
+        "hook_entry_ops_end:\n"
+        "    .popsection\n"
+        "    .purgem next_if\n"
+        "    .purgem op\n");

@@ -20,4 +20,8 @@ struct hook_entry_jump {
 extern const struct hook_entry_jump hook_entry_jumps[] __attribute__((visibility("hidden")));
 extern const struct hook_entry_jump hook_entry_jumps_end[] __attribute__((visibility("hidden")));
 
+/* Where each instruction of the page begins, up to hook_entry_ops_end: bytes from the entry. */
+extern const int32_t hook_entry_ops[] __attribute__((visibility("hidden")));
+extern const int32_t hook_entry_ops_end[] __attribute__((visibility("hidden")));
+
 #endif

@@ -80,8 +80,7 @@ HOT void *calloc(size_t count, size_t size)
     return sampled_calloc(count, size);
 }
 
-/* --- free: itself in hook_entry.c ---------------------------------------------------------------
- */
+/* --- free and its kin: free itself is in hook_entry.c ----------------------------------------- */
 
 HOOK void cfree(void *p)
 {

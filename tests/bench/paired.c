@@ -5,15 +5,15 @@
  * With -t ("together") the two of a pair run at the same time on one processor, which the kernel
  * gives to one and the other every few milliseconds, so both see the same machine: clock, caches
  * and neighbours. Only CPU time says something then. It is the way to tell a percent on a machine
- * that others use too, for commands of one thread that do not wait.
+ * that others use too, for commands of one thread that do not wait; what B starts counts with B.
  *
  * In turn, since a machine's speed drifts: each ratio is of two neighbours in time, and every other
  * pair is run the other way round, so that a steady drift cancels out. One pair is run first and
  * not counted. Prints minimum, median and maximum of both in milliseconds (wall time), the medians
- * of B/A and of B - A, the former with its 95 % interval; with a DIVISOR the latter is also given
- * for each of DIVISOR parts (children, say). CPU time (user and system, with waited-for children)
- * is on a line of its own. The commands' standard output goes nowhere; one that fails ends it with
- * status 1. */
+ * of B/A and of B - A, the former with its 95 % interval (from 6 pairs on); with a DIVISOR the
+ * latter is also given for each of DIVISOR parts (children, say). CPU time (user and system, with
+ * waited-for children) is on a line of its own. The commands' standard output goes nowhere; one
+ * that fails ends it with status 1. */
 #include <fcntl.h>
 #include <math.h>
 #include <sched.h>
@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_PAIRS = 1000 };
+enum { MAX_PAIRS = 1000, INTERVAL_FROM_PAIRS = 6 };
 
 struct series {
     double wall_ms[MAX_PAIRS];
@@ -133,9 +133,12 @@ static void print_kind(const struct comparison *comparison, const char *kind, co
     double low, high;
     median_interval(ratios, pairs, &low, &high);
     printf("  %-4s  bare %.2f / %.2f / %.2f ms   profiled %.2f / %.2f / %.2f ms   "
-           "ratio %.4f (%.4f to %.4f)   extra %+.2f ms",
+           "ratio %.4f",
            kind, sorted_bare[0], middle_bare, sorted_bare[pairs - 1], sorted_other[0], middle_other,
-           sorted_other[pairs - 1], middle_ratio, low, high, middle_extra);
+           sorted_other[pairs - 1], middle_ratio);
+    if (pairs >= INTERVAL_FROM_PAIRS)
+        printf(" (%.4f to %.4f)", low, high);
+    printf("   extra %+.2f ms", middle_extra);
     if (comparison->divisor > 0)
         printf(" (%+.3f ms each)", middle_extra / comparison->divisor);
     putchar('\n');

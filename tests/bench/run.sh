@@ -62,7 +62,7 @@ compare -d 100 "a shell script with 100 children" sh children.sh
 # callgrind counts the program and the library in it; heapprof runs valgrind, which passes the
 # preloaded library on. The rate is one that never samples in this run. The difference between N
 # and 2 N pairs leaves start-up out.
-echo "== instructions of an unsampled malloc and free together"
+echo "== instructions of an unsampled malloc and free together (under valgrind two more than without)"
 count() { # command...: the instructions callgrind has counted
     rm -f callgrind.out
     "$@" >valgrind.log 2>&1 || {

@@ -1,13 +1,14 @@
-/* entry_jumps.c: says where the first conditional jumps of its malloc and free lead that are taken
- * for what is not sampled: "direct" to libc's own, or "indirect", through a jump behind them. Then
- * allocates and frees, so that either way is gone. */
+/* entry_jumps.c: says where the conditional jumps of its malloc and free lead that are taken for
+ * what is not sampled: "direct" to libc's own, or "indirect", through a jump behind them. Then
+ * allocates and frees, so that either way is gone, and fails when memory is lost or changed. */
 #include <dlfcn.h>
+#include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOKED_AT = 32, BLOCKS = 1000 };
+enum { LOOKED_AT = 40, BLOCKS = 1000 };
 
 /* Where the first `0F opcode` near jump from code on leads; NULL when there is none. */
 static const void *first_jump(const uint8_t *code, uint8_t opcode)
@@ -25,7 +26,7 @@ static void tell(void *libc, const char *name, uint8_t opcode)
 {
     const void *place = dlsym(RTLD_DEFAULT, name);
     const void *leads_to = first_jump(place, opcode);
-    printf("%s %s\n", name, leads_to == dlsym(libc, name) ? "direct" : "indirect");
+    printf("%s %02x %s\n", name, opcode, leads_to == dlsym(libc, name) ? "direct" : "indirect");
 }
 
 int main(void)
@@ -36,6 +37,9 @@ int main(void)
         return 1;
     tell(libc, "malloc", 0x8f);
     tell(libc, "free", 0x83);
+    tell(libc, "free", 0x82);
+    fflush(stdout);
+    size_t before = mallinfo2().uordblks;
     for (int i = 0; i < BLOCKS; i++) {
         blocks[i] = malloc(4096);
         if (blocks[i] == NULL)
@@ -49,5 +53,6 @@ int main(void)
     }
     free(NULL);
     free(malloc(0));
-    return 0;
+    /* Less than a tenth of what was there for a moment. */
+    return mallinfo2().uordblks > before + BLOCKS * 4096 / 10;
 }
