@@ -46,7 +46,8 @@ static const struct option_row flame_rows[] = {
     {0, "min-width", "F", OPTION_FRACTION, TO(min_width),
      "leave out frames below this fraction of the total (default 0.0001)", NULL},
     {0, "max-frames", "N", OPTION_NUMBER, TO(max_frames),
-     "leave out the narrowest frames beyond N (default 10000, 0 for no limit)", NULL},
+     "leave out the narrowest frames beyond N, of those below 0.1% (default 10000, 0: no limit)",
+     NULL},
     {0},
 };
 
