@@ -245,10 +245,15 @@ static void take_label(struct reader *reader, struct profile_sample *sample,
     profile_add_label(reader->profile, sample, &added);
 }
 
-/* A variance from a file: anything but a finite number from 0 up is as good as none. */
-static double variance_of(double stored)
+/* An extra from a file: anything but a finite number from 0 up is as good as none. */
+static double extra_double(double stored)
 {
     return stored >= 0 && stored <= DBL_MAX ? stored : 0;
+}
+
+static int64_t extra_int64_t(int64_t stored)
+{
+    return stored >= 0 ? stored : 0;
 }
 
 static void take_sample(struct reader *reader, const Pprof__Sample *sample)
@@ -274,14 +279,9 @@ static void take_sample(struct reader *reader, const Pprof__Sample *sample)
     }
     struct profile_sample *added =
         profile_add_sample(profile, reader->stack, (uint32_t)depth, sample->value);
-    added->extra = (struct profile_sample_extra){
-        .alloc_space_variance = variance_of(sample->alloc_space_variance),
-        .inuse_space_variance = variance_of(sample->inuse_space_variance),
-        .peak_space_variance = variance_of(sample->peak_space_variance),
-        .alloc_samples = sample->alloc_samples,
-        .inuse_samples = sample->inuse_samples,
-        .peak_samples = sample->peak_samples,
-    };
+#define TAKE_EXTRA(type, name) added->extra.name = extra_##type(sample->name);
+    PROFILE_SAMPLE_EXTRAS(TAKE_EXTRA)
+#undef TAKE_EXTRA
     for (size_t i = 0; i < sample->n_label && !reader->failed; i++)
         take_label(reader, added, sample->label[i]);
 }

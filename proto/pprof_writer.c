@@ -154,12 +154,9 @@ static bool put_sample(struct writer *writer, const struct profile_sample *sampl
         message.label = label_messages(writer, sample, &labels);
     }
     /* zero means absent in proto3: a profile without these has none of our fields */
-    message.alloc_space_variance = sample->extra.alloc_space_variance;
-    message.inuse_space_variance = sample->extra.inuse_space_variance;
-    message.peak_space_variance = sample->extra.peak_space_variance;
-    message.alloc_samples = sample->extra.alloc_samples;
-    message.inuse_samples = sample->extra.inuse_samples;
-    message.peak_samples = sample->extra.peak_samples;
+#define PUT_EXTRA(type, name) message.name = sample->extra.name;
+    PROFILE_SAMPLE_EXTRAS(PUT_EXTRA)
+#undef PUT_EXTRA
     piece.n_sample = 1;
     piece.sample = &one;
     bool ok = put(writer, &piece);

@@ -65,12 +65,39 @@ struct profile_label {
 };
 
 /* What pprof has no place for; written as fields 100 and up inside Sample, only when not all zero.
- * Variances of the estimates of bytes, in bytes squared. */
+ * Each row: kind (double: a finite number from 0 up; int64_t), name. All are sums over the objects
+ * of the sample, so they add up like its values; only the shortest and longest lifetime do not.
+ *   *_variance          of the estimate of the same name, in bytes squared or objects squared
+ *   *_samples           sampled objects behind the estimates
+ *   freed_objects       objects freed (alloc_objects less inuse_objects, not rounded)
+ *   lifetime_sum        of the freed objects, in nanoseconds times objects
+ *   lifetime_min, _max  nanoseconds, of the sampled objects freed; 0 when there are none
+ *   temporary_objects   of the freed ones: those freed within the temporary threshold
+ *   foreign_objects     of the freed ones: those that another thread freed than allocated them
+ *   age_sum             of the objects in use, at the profile's end, in nanoseconds times objects
+ * Without lifetimes all of these are 0. */
+#define PROFILE_SAMPLE_EXTRAS(X)                                                                   \
+    X(double, alloc_space_variance)                                                                \
+    X(double, inuse_space_variance)                                                                \
+    X(double, peak_space_variance)                                                                 \
+    X(int64_t, alloc_samples)                                                                      \
+    X(int64_t, inuse_samples)                                                                      \
+    X(int64_t, peak_samples)                                                                       \
+    X(double, alloc_objects_variance)                                                              \
+    X(double, inuse_objects_variance)                                                              \
+    X(double, peak_objects_variance)                                                               \
+    X(double, freed_objects)                                                                       \
+    X(double, lifetime_sum)                                                                        \
+    X(int64_t, lifetime_min)                                                                       \
+    X(int64_t, lifetime_max)                                                                       \
+    X(double, temporary_objects)                                                                   \
+    X(double, foreign_objects)                                                                     \
+    X(double, age_sum)
+
 struct profile_sample_extra {
-    double alloc_space_variance;
-    double inuse_space_variance;
-    double peak_space_variance;
-    int64_t alloc_samples, inuse_samples, peak_samples; /* sampled objects behind the estimates */
+#define PROFILE_EXTRA_FIELD(type, name) type name;
+    PROFILE_SAMPLE_EXTRAS(PROFILE_EXTRA_FIELD)
+#undef PROFILE_EXTRA_FIELD
 };
 
 struct profile_sample {

@@ -85,7 +85,17 @@ static inline void fixture_samples(struct profile *profile, struct profile_locat
                                                   .peak_space_variance = 3.25,
                                                   .alloc_samples = 5,
                                                   .inuse_samples = 6,
-                                                  .peak_samples = 8};
+                                                  .peak_samples = 8,
+                                                  .alloc_objects_variance = 0.5,
+                                                  .inuse_objects_variance = 0.25,
+                                                  .peak_objects_variance = 1e30,
+                                                  .freed_objects = 6.5,
+                                                  .lifetime_sum = 1e18,
+                                                  .lifetime_min = 1,
+                                                  .lifetime_max = INT64_MAX,
+                                                  .temporary_objects = 2.5,
+                                                  .foreign_objects = 3.5,
+                                                  .age_sum = 4e17};
     profile_add_sample(profile, stack + 1, 2, values[1]);
     profile_add_sample(profile, stack, 1, values[2]); /* all zero: never written */
     profile_add_sample(profile, stack, 0, values[3]); /* no stack */
