@@ -188,7 +188,7 @@ $(BUILD)/runtime/hooks.a: $(filter-out $(RUNTIME_INTERPOSED),$(call runtime_obje
 $(BUILD)/tests/targets/%: tests/targets/%.c $(BUILD)/flags | $(BUILD)/packages
 	@mkdir -p $(@D)
 	$(call say,compile,$<)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -I. -O1 -g -Wall -Wextra -o $@ $< -pthread
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -I. -O1 -g -Wall -Wextra $(DEPFLAGS) -o $@ $< -pthread
 
 UNIT_TESTS := $(UNIT_TEST_SOURCES:%.c=$(BUILD)/%)
 ASAN_TESTS := $(patsubst %.c,$(BUILD)/asan/%,$(filter tests/proto/% tests/symbolize/% tests/cli/%,$(UNIT_TEST_SOURCES)))

@@ -19,10 +19,11 @@ struct job;
 struct names;
 
 struct collector_options {
-    uint64_t rate;       /* mean sampling gap, bytes, at least 1 */
-    uint64_t seed;       /* of the command's first image; others get seeds that follow from it */
-    uint64_t slot_bytes; /* as slots_bytes_for gives it */
-    bool no_follow;      /* the command alone is profiled */
+    uint64_t rate;         /* mean sampling gap, bytes, at least 1 */
+    uint64_t seed;         /* of the command's first image; others get seeds that follow from it */
+    uint64_t slot_bytes;   /* as slots_bytes_for gives it */
+    uint64_t temporary_ns; /* objects freed before they are so old are temporary */
+    bool no_follow;        /* the command alone is profiled */
     bool no_symbolize;
     const char *format;  /* one of format_names */
     struct names *names; /* the caller's; must outlive the collector */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/collector_proc.h"
+#include "cli/tsc_clock.h"
 #include "proto/arena.h"
 
 enum { MAX_CLIENTS = 1024 };
@@ -171,6 +172,8 @@ static bool welcome(struct collector *collector, int socket, struct image *image
         .slot_bytes = collector->slots.slot_bytes,
         .rate = collector->options.rate,
         .seed = image->seed,
+        .tsc_hz = tsc_clock_hz(),
+        .temporary_ns = collector->options.temporary_ns,
     };
     return send_reply(socket, &reply, collector->slots.fd);
 }

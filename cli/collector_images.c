@@ -18,6 +18,7 @@
 #include "cli/collector_names.h"
 #include "cli/collector_proc.h"
 #include "cli/output_file.h"
+#include "cli/tsc_clock.h"
 #include "proto/arena.h"
 #include "proto/error.h"
 #include "proto/profile.h"
@@ -239,6 +240,7 @@ static bool add_job(struct collector *collector, const struct process *process,
         .is_command = process->is_command && is_last,
         .is_late = collector->leaves_rest,
     };
+    uint64_t now = collector_now_ns();
     job->profile = store_profile(snapshot,
                                  &(struct store_image){
                                      .executable = image->executable,
@@ -248,7 +250,10 @@ static bool add_job(struct collector *collector, const struct process *process,
                                      .rate = collector->options.rate,
                                      .seed = image->seed,
                                      .start_ns = image->start_ns,
-                                     .end_ns = collector_now_ns(),
+                                     .end_ns = now,
+                                     .end_tsc = tsc_clock_at(now),
+                                     .tsc_hz = tsc_clock_hz(),
+                                     .temporary_ns = collector->options.temporary_ns,
                                      .start_time_ns = image->start_time_ns,
                                      .is_running = is_running,
                                  },

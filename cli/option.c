@@ -85,6 +85,43 @@ bool option_size(const char *text, uint64_t *bytes)
            !__builtin_add_overflow(whole, part, bytes);
 }
 
+/* Nanoseconds in the unit called name; 0 when there is no such unit. */
+static uint64_t duration_unit(const char *name)
+{
+    static const struct {
+        const char *name;
+        uint64_t nanoseconds;
+    } units[] = {{"ns", 1},
+                 {"us", 1000},
+                 {"ms", 1000000},
+                 {"s", 1000000000ull},
+                 {"m", 60000000000ull},
+                 {"h", 3600000000000ull}};
+    for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+        if (strcmp(name, units[i].name) == 0)
+            return units[i].nanoseconds;
+    return 0;
+}
+
+bool option_duration(const char *text, uint64_t *nanoseconds)
+{
+    uint64_t whole, fraction = 0;
+    unsigned fraction_digits = 0;
+    const char *end;
+    if (!parse_decimal(text, &end, &whole))
+        return false;
+    if (*end == '.' && !parse_point_digits(end + 1, &end, &fraction_digits, &fraction))
+        return false;
+    uint64_t unit = whole == 0 && fraction == 0 && *end == '\0' ? 1 : duration_unit(end);
+    if (unit == 0)
+        return false;
+    unsigned __int128 part = (unsigned __int128)fraction * unit;
+    for (unsigned i = 0; i < fraction_digits; i++)
+        part /= 10;
+    return !__builtin_mul_overflow(whole, unit, &whole) &&
+           !__builtin_add_overflow(whole, (uint64_t)part, nanoseconds);
+}
+
 static bool parse_number(const char *text, uint64_t *number)
 {
     const char *end;
@@ -128,6 +165,7 @@ static void refuse_value(struct parse *parse, const struct option_row *row, cons
 {
     static const char *const wanted[] = {
         [OPTION_SIZE] = "bytes, with an optional K, M or G",
+        [OPTION_DURATION] = "a time with its unit (ns, us, ms, s, m or h)",
         [OPTION_NUMBER] = "a whole number",
         [OPTION_FRACTION] = "a number from 0 to 1",
     };
@@ -151,6 +189,9 @@ static bool set_value(struct parse *parse, const struct option_row *row, const c
         break;
     case OPTION_SIZE:
         ok = option_size(text, field);
+        break;
+    case OPTION_DURATION:
+        ok = option_duration(text, field);
         break;
     case OPTION_NUMBER:
         ok = parse_number(text, field);

@@ -21,6 +21,7 @@ enum option_kind {
     OPTION_FLAG,     /* bool, set to true */
     OPTION_TEXT,     /* const char *, points into argv */
     OPTION_SIZE,     /* uint64_t bytes: digits with an optional K, M, G (1024) suffix */
+    OPTION_DURATION, /* uint64_t nanoseconds: a number with ns, us, ms, s, m or h behind it */
     OPTION_NUMBER,   /* uint64_t */
     OPTION_FRACTION, /* double, 0 to 1 */
     OPTION_CHOICE    /* const char *, one of the row's choices */
@@ -68,5 +69,9 @@ void option_print_version(void);
 /* A size such as "512K", "1.5M" or "64" (K, M, G are 1024, 1024^2, 1024^3, in either case; parts of
  * a byte are dropped): false when it is none or overflows. */
 bool option_size(const char *text, uint64_t *bytes);
+
+/* A duration such as "1ms", "1.5s" or "0": a number with one of the units ns, us, ms, s, m, h (0
+ * needs none; parts of a nanosecond are dropped). False when it is none or overflows. */
+bool option_duration(const char *text, uint64_t *nanoseconds);
 
 #endif

@@ -23,6 +23,7 @@
 #include "cli/run_session.h"
 #include "cli/summary.h"
 #include "cli/target_check.h"
+#include "cli/tsc_clock.h"
 #include "proto/arena.h"
 #include "proto/error.h"
 
@@ -33,6 +34,7 @@ enum {
 };
 
 #define DEFAULT_RATE (512ull << 10)
+#define DEFAULT_TEMPORARY_NS 1000000ull
 
 struct run_options {
     const char *output;
@@ -44,6 +46,7 @@ struct run_options {
     uint64_t max_memory;
     const char *seed_text;
     uint64_t seed;
+    uint64_t temporary_ns;
     bool quiet;
     bool verbose;
 };
@@ -65,6 +68,8 @@ static const struct option_row run_rows[] = {
     {0, "max-memory", "SIZE", OPTION_SIZE, TO(max_memory),
      "shared memory for the profile of one process (default 64M)", NULL},
     {0, "seed", "N", OPTION_TEXT, TO(seed_text), "seed of the sampling (default random)", NULL},
+    {0, "temporary-threshold", "TIME", OPTION_DURATION, TO(temporary_ns),
+     "an allocation freed within TIME is a temporary one (default 1ms)", NULL},
     {'q', "quiet", NULL, OPTION_FLAG, TO(quiet), "print errors only, no summary", NULL},
     {'v', "verbose", NULL, OPTION_FLAG, TO(verbose), "print details in the summary", NULL},
     {0},
@@ -209,6 +214,7 @@ static bool open_session(struct session *session, const struct run_options *opti
             .rate = options->rate,
             .seed = options->seed,
             .slot_bytes = slots_bytes_for(options->max_memory),
+            .temporary_ns = options->temporary_ns,
             .no_follow = options->no_follow,
             .no_symbolize = options->no_symbolize,
             .format = options->format,
@@ -287,6 +293,7 @@ static int run_with(const struct run_options *options, struct names *names, char
     struct error error = {0};
     struct target_check target;
     launch_guard_stdio();
+    tsc_clock_start();
     int folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     target_check(arguments[0], &target);
     char *preview = names_preview(names, target.file);
@@ -320,7 +327,8 @@ static uint64_t default_memory(void)
 
 static int run_main(const struct command *command, int argc, char **argv)
 {
-    struct run_options options = {.rate = DEFAULT_RATE, .max_memory = default_memory()};
+    struct run_options options = {
+        .rate = DEFAULT_RATE, .max_memory = default_memory(), .temporary_ns = DEFAULT_TEMPORARY_NS};
     struct error error = {0};
     int first;
     switch (option_parse(command, argc, argv, &options, &first, &error)) {

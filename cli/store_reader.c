@@ -5,12 +5,12 @@
  * also what bounds the walk. */
 #include "cli/store_reader.h"
 
-#include <ctype.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/store_comments.h"
+#include "cli/store_counters.h"
+#include "cli/store_labels.h"
 #include "cli/store_modules.h"
 #include "proto/arena.h"
 #include "proto/profile.h"
@@ -27,6 +27,7 @@ struct builder {
     struct profile_location **by_node; /* node_count, NULL until needed */
     struct profile_location *pseudo[STORE_FRAME_NO_STACK + 1];
     uint32_t epoch; /* of the peak */
+    struct store_time time;
 };
 
 static const struct {
@@ -46,33 +47,10 @@ static const char *const pseudo_names[STORE_FRAME_NO_STACK + 1] = {
     [STORE_FRAME_NO_STACK] = "[no stack]",
 };
 
-static const char *const loss_names[STORE_LOSS_COUNT] = {
-#define LOSS_ROW(name, words) [STORE_LOSS_##name] = #name,
-    STORE_LOSSES(LOSS_ROW)
-#undef LOSS_ROW
-};
-
-/* A sum that has gone below zero (the runtime's numbers wrap) holds nothing. */
-static int64_t whole(uint64_t value)
-{
-    return value > INT64_MAX ? 0 : (int64_t)value;
-}
-
-static int64_t whole_objects(uint64_t objects_q16)
-{
-    uint64_t value = (uint64_t)whole(objects_q16);
-    return (int64_t)((value >> 16) + ((value >> 15) & 1));
-}
-
 static int64_t add_saturated(int64_t a, int64_t b)
 {
     int64_t sum;
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
-static double variance_bytes(uint64_t variance_q16, uint64_t rate)
-{
-    return (double)whole(variance_q16) / 65536.0 * (double)rate * (double)rate;
 }
 
 static struct profile_location *pseudo_location(struct builder *builder, uint32_t frame)
@@ -104,32 +82,51 @@ static struct profile_location *node_location(struct builder *builder, uint32_t 
     return location;
 }
 
-/* The frames of the stack that ends in node, leaf first, into frames[0..MAX_FRAMES). */
-static uint32_t stack_frames(struct builder *builder, uint32_t node,
-                             struct profile_location **frames)
+enum { MAX_LABELS = 3 }; /* thread and tid, bytes */
+
+struct stack_frames {
+    struct profile_location *locations[MAX_FRAMES]; /* leaf first */
+    uint32_t count;
+    struct profile_label labels[MAX_LABELS];
+    unsigned label_count;
+};
+
+/* Follows the chain from node to the root; false when it is damaged. */
+static bool follow_nodes(struct builder *builder, uint32_t node, struct stack_frames *frames)
 {
-    uint32_t count = 0;
-    bool damaged = node >= builder->snapshot->node_count;
-    while (node != 0 && !damaged) {
-        struct profile_location *location = node_location(builder, node);
+    if (node >= builder->snapshot->node_count)
+        return false;
+    while (node != 0) {
+        uint64_t pc = builder->snapshot->nodes[node].pc_word & STORE_PC_MASK;
         uint32_t parent = builder->snapshot->nodes[node].parent;
-        damaged = !location || parent >= node || count >= MAX_FRAMES - 1;
-        if (location && count < MAX_FRAMES - 1)
-            frames[count++] = location;
+        if (pc >= STORE_FRAME_LABEL) {
+            frames->label_count += store_labels(builder->snapshot, builder->image, pc,
+                                                frames->labels + frames->label_count,
+                                                MAX_LABELS - frames->label_count);
+        } else {
+            struct profile_location *location = node_location(builder, node);
+            if (!location || frames->count >= MAX_FRAMES - 1)
+                return false;
+            frames->locations[frames->count++] = location;
+        }
+        if (parent >= node)
+            return false;
         node = parent;
     }
-    if (damaged)
-        builder->totals->damaged_stacks++;
-    if (damaged || count == 0)
-        frames[count] =
-            pseudo_location(builder, count ? STORE_FRAME_TRUNCATED : STORE_FRAME_NO_STACK);
-    return damaged || count == 0 ? count + 1 : count;
+    return true;
 }
 
-static void set_pair(int64_t *values, enum store_value objects, const struct store_counts *counts)
+static void find_frames(struct builder *builder, uint32_t node, struct stack_frames *frames)
 {
-    values[objects] = whole_objects(counts->objects_q16);
-    values[objects + 1] = whole(counts->bytes);
+    frames->count = 0;
+    frames->label_count = 0;
+    bool intact = follow_nodes(builder, node, frames);
+    if (!intact)
+        builder->totals->damaged_stacks++;
+    if (intact && frames->count != 0)
+        return;
+    enum store_frame stands_for = frames->count != 0 ? STORE_FRAME_TRUNCATED : STORE_FRAME_NO_STACK;
+    frames->locations[frames->count++] = pseudo_location(builder, stands_for);
 }
 
 static void sum_up(struct store_totals *totals, const int64_t *values,
@@ -146,68 +143,22 @@ static void sum_up(struct store_totals *totals, const int64_t *values,
 
 static void add_stack(struct builder *builder, const struct store_stack *stack)
 {
-    /* The peak is what was saved at it, or what is in use when nothing changed since. */
-    const struct store_counts *peak =
-        stack->saved_epoch == builder->epoch ? &stack->saved : &stack->inuse;
     int64_t values[STORE_VALUE_COUNT];
-    set_pair(values, STORE_ALLOC_OBJECTS, &stack->alloc);
-    set_pair(values, STORE_INUSE_OBJECTS, &stack->inuse);
-    set_pair(values, STORE_PEAK_OBJECTS, peak);
+    struct profile_sample_extra extra;
+    store_stack_values(stack, builder->epoch, &builder->time, values, &extra);
     bool any = false;
     for (int i = 0; i < STORE_VALUE_COUNT; i++)
         any = any || values[i] != 0;
     if (!any)
         return;
-    struct profile_location *frames[MAX_FRAMES];
-    uint32_t count = stack_frames(builder, stack->node, frames);
-    struct profile_sample *sample = profile_add_sample(builder->profile, frames, count, values);
-    uint64_t rate = builder->image->rate;
-    sample->extra = (struct profile_sample_extra){
-        .alloc_space_variance = variance_bytes(stack->alloc.variance_q16, rate),
-        .inuse_space_variance = variance_bytes(stack->inuse.variance_q16, rate),
-        .peak_space_variance = variance_bytes(peak->variance_q16, rate),
-        .alloc_samples = whole(stack->alloc.samples),
-        .inuse_samples = whole(stack->inuse.samples),
-        .peak_samples = whole(peak->samples),
-    };
+    struct stack_frames frames;
+    find_frames(builder, stack->node, &frames);
+    struct profile_sample *sample =
+        profile_add_sample(builder->profile, frames.locations, frames.count, values);
+    sample->extra = extra;
+    for (unsigned i = 0; i < frames.label_count; i++)
+        profile_add_label(builder->profile, sample, &frames.labels[i]);
     sum_up(builder->totals, values, &sample->extra);
-}
-
-static void __attribute__((format(printf, 2, 3)))
-add_comment(struct profile *profile, const char *format, ...)
-{
-    char text[2048];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    profile_add_comment(profile, text);
-}
-
-/* For people first; what machines read begins with '#', which pprof's header leaves out. */
-static void add_comments(struct profile *profile, const struct store_image *image,
-                         const struct store_totals *totals)
-{
-    add_comment(profile, "heapprof %s", HEAPPROF_VERSION);
-    if (image->command_line[0] != '\0')
-        add_comment(profile, "command: %s", image->command_line);
-    add_comment(profile, "pid: %u", image->pid);
-    add_comment(profile, "# rate %llu", (unsigned long long)image->rate);
-    add_comment(profile, "# seed %llu", (unsigned long long)image->seed);
-    if (image->fork_ordinal != 0)
-        add_comment(profile, "# fork %u", image->fork_ordinal);
-    add_comment(profile, "# samples %llu", (unsigned long long)totals->samples);
-    add_comment(profile, "# peak_after_ns %llu", (unsigned long long)totals->peak_after_ns);
-    for (int i = 0; i < STORE_LOSS_COUNT; i++) {
-        char name[64] = "";
-        for (size_t k = 0; loss_names[i][k] != '\0' && k < sizeof(name) - 1; k++)
-            name[k] = (char)tolower((unsigned char)loss_names[i][k]);
-        if (totals->losses[i] != 0)
-            add_comment(profile, "# loss %s %llu %llu", name, (unsigned long long)totals->losses[i],
-                        (unsigned long long)totals->loss_bytes[i]);
-    }
-    if (totals->damaged_stacks != 0)
-        add_comment(profile, "# damaged_stacks %u", totals->damaged_stacks);
 }
 
 static void copy_header(struct store_totals *totals, const struct store_snapshot *snapshot,
@@ -218,6 +169,9 @@ static void copy_header(struct store_totals *totals, const struct store_snapshot
     memcpy(totals->loss_bytes, header->loss_bytes, sizeof(totals->loss_bytes));
     totals->runtime_bytes = header->runtime_bytes;
     totals->module_count = snapshot->module_count;
+    totals->peak_bytes = header->live.high & ((1ull << 48) - 1);
+    totals->counted_bytes = header->counted_bytes;
+    totals->counted_threads = header->counted_threads;
     if (header->peak_ns > image->start_ns && header->peak_ns <= image->end_ns)
         totals->peak_after_ns = header->peak_ns - image->start_ns;
 }
@@ -226,10 +180,10 @@ static void set_times(struct profile *profile, const struct store_image *image)
 {
     profile->time_nanos = image->start_time_ns;
     if (image->end_ns > image->start_ns)
-        profile->duration_nanos = whole(image->end_ns - image->start_ns);
+        profile->duration_nanos = store_whole(image->end_ns - image->start_ns);
     profile->period_type.type = profile_intern(profile, "space");
     profile->period_type.unit = profile_intern(profile, "bytes");
-    profile->period = whole(image->rate);
+    profile->period = store_whole(image->rate);
     profile->default_sample_type =
         profile_intern(profile, image->is_running ? "inuse_space" : "peak_space");
 }
@@ -243,8 +197,8 @@ struct profile *store_profile(const struct store_snapshot *snapshot,
         .image = image,
         .totals = totals ? totals : &own,
         .profile = profile_new(),
-        .epoch =
-            (uint32_t)(snapshot->header.live.low >> 48 | (snapshot->header.live.high >> 48) << 16),
+        .epoch = store_epoch(&snapshot->header),
+        .time = store_time_of(&snapshot->header, image),
     };
     *builder.totals = (struct store_totals){0};
     for (int i = 0; i < STORE_VALUE_COUNT; i++)
@@ -257,7 +211,7 @@ struct profile *store_profile(const struct store_snapshot *snapshot,
     memset(builder.by_node, 0, size);
     for (uint32_t i = 1; i < snapshot->stack_count; i++)
         add_stack(&builder, &snapshot->stacks[i]);
-    add_comments(builder.profile, image, builder.totals);
+    store_add_comments(builder.profile, image, builder.totals);
     free(builder.by_node);
     store_modules_free(builder.modules);
     return builder.profile;

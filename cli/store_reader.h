@@ -22,8 +22,10 @@ struct store_snapshot {
     struct store_module *modules;
     struct store_node *nodes;
     struct store_stack *stacks;
+    struct store_sizes sizes;
+    struct store_thread *threads;
     char *text; /* text_size bytes, not terminated */
-    uint32_t module_count, node_count, stack_count, text_size;
+    uint32_t thread_count, module_count, node_count, stack_count, text_size;
 };
 
 /* Copies the slot of slot_bytes at offset of the store. False with *error when it cannot be read
@@ -49,8 +51,14 @@ struct store_image {
     uint64_t seed;            /* of the image, or of the image it was forked from */
     uint64_t start_ns;        /* CLOCK_MONOTONIC when it was first seen */
     uint64_t end_ns;          /* CLOCK_MONOTONIC when it ended, or now */
+    uint64_t end_tsc;         /* the time stamp counter at end_ns */
+    uint64_t tsc_hz;          /* its ticks a second; 0: not used by this run */
+    uint64_t temporary_ns;    /* the temporary threshold that the runtime was given */
     int64_t start_time_ns;    /* start_ns as time since 1970 */
-    bool is_running;          /* it goes on: the profile's default is what is in use now */
+    /* The name of a thread, NULL when it is not known; may itself be NULL. */
+    const char *(*thread_name)(void *context, const struct store_thread *thread);
+    void *context;
+    bool is_running; /* it goes on: the profile's default is what is in use now */
 };
 
 /* Positions of the sample types in a heap profile. */
@@ -69,8 +77,12 @@ struct store_totals {
     int64_t values[STORE_VALUE_COUNT];
     double alloc_variance, inuse_variance, peak_variance; /* of the bytes, in bytes squared */
     uint64_t samples;                                     /* sampled allocations */
-    uint64_t peak_after_ns;                               /* from start_ns to the peak */
-    uint64_t losses[STORE_LOSS_COUNT];                    /* events */
+    uint64_t peak_bytes;                                  /* highest live bytes, as the runtime kept
+                                                             it: the peak values add up to it */
+    uint64_t counted_bytes;   /* asked for, counted exactly up to each thread's last sample */
+    uint64_t counted_threads; /* threads that asked for more since then: rate bytes on average */
+    uint64_t peak_after_ns;   /* from start_ns to the peak */
+    uint64_t losses[STORE_LOSS_COUNT]; /* events */
     uint64_t loss_bytes[STORE_LOSS_COUNT];
     uint64_t runtime_bytes;  /* memory of the runtime in the process, besides the store */
     uint32_t stack_count;    /* stacks in the profile */

@@ -51,6 +51,7 @@ static bool copy_parts(struct store_snapshot *snapshot, int store, uint64_t offs
                        const struct store_geometry *geometry)
 {
     const struct store_header *header = &snapshot->header;
+    snapshot->thread_count = smaller(header->thread_count, geometry->thread_capacity);
     snapshot->module_count = smaller(header->module_count, geometry->module_capacity);
     snapshot->text_size = smaller(header->text_used, geometry->text_capacity);
     snapshot->node_count = smaller(header->node_count, geometry->node_capacity);
@@ -62,7 +63,12 @@ static bool copy_parts(struct store_snapshot *snapshot, int store, uint64_t offs
                                 sizeof(struct store_node));
     snapshot->stacks = copy_part(store, offset + geometry->stacks_offset, snapshot->stack_count,
                                  sizeof(struct store_stack));
-    return (snapshot->modules || snapshot->module_count == 0) &&
+    snapshot->threads = copy_part(store, offset + geometry->threads_offset, snapshot->thread_count,
+                                  sizeof(struct store_thread));
+    return read_all(store, &snapshot->sizes, sizeof(snapshot->sizes),
+                    offset + geometry->sizes_offset) &&
+           (snapshot->threads || snapshot->thread_count == 0) &&
+           (snapshot->modules || snapshot->module_count == 0) &&
            (snapshot->text || snapshot->text_size == 0) &&
            (snapshot->nodes || snapshot->node_count == 0) &&
            (snapshot->stacks || snapshot->stack_count == 0);
@@ -101,6 +107,7 @@ bool store_snapshot_read(struct store_snapshot *snapshot, int store, uint64_t of
 
 void store_snapshot_free(struct store_snapshot *snapshot)
 {
+    free(snapshot->threads);
     free(snapshot->modules);
     free(snapshot->nodes);
     free(snapshot->stacks);

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define MESSAGE_MAGIC 0x6c6c6568666f7270ull /* "profhell" */
-#define MESSAGE_VERSION 1u
+#define MESSAGE_VERSION 2u
 
 /* Environment variables of the runtime; each begins HEAPPROF_. */
 #define HEAPPROF_ENV_SOCKET "HEAPPROF_SOCKET" /* path of the launcher's socket */
@@ -45,11 +45,13 @@ struct message_reply {
     uint32_t slot;   /* this image's slot, state STORE_ENTRY_ASSIGNED */
     uint32_t slot_count;
     uint64_t slot_bytes;
-    uint64_t rate; /* mean sampling gap in bytes, at least 1 */
-    uint64_t seed; /* of the sampling generator */
+    uint64_t rate;   /* mean sampling gap in bytes, at least 1 */
+    uint64_t seed;   /* of the sampling generator */
+    uint64_t tsc_hz; /* of the time stamp counter; 0: it is not to be trusted on this machine */
+    uint64_t temporary_ns; /* an object freed before it is so old is a temporary one */
 };
 
 _Static_assert(sizeof(struct message_hello) == 32, "message_hello");
-_Static_assert(sizeof(struct message_reply) == 56, "message_reply");
+_Static_assert(sizeof(struct message_reply) == 72, "message_reply");
 
 #endif

@@ -7,7 +7,7 @@
  *
  * One process image (a program after exec, or a forked child) writes one slot:
  *
- *     store_header | modules | text | index | nodes | stacks
+ *     store_header | sizes | threads | modules | text | index | nodes | stacks
  *
  * where each part begins and how many elements it has follows from slot_bytes alone
  * (store_geometry_of); the reader never takes an offset from the store. The target may scribble
@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define STORE_MAGIC 0x31464f5250504548ull /* "HEPPROF1" */
-#define STORE_VERSION 1u
+#define STORE_VERSION 2u
 #define STORE_PAGE 4096u
 
 #define STORE_MIN_SLOT_BYTES (1u << 20)
@@ -32,7 +32,8 @@
 #define STORE_MAX_SLOT_BYTES (16ull << 30)
 #define STORE_MAX_SLOTS 4096u
 
-/* Frames that are not addresses: the pc of a node. */
+/* Frames that are not addresses: the pc of a node. Those from STORE_FRAME_LABEL on are no frames
+ * at all but labels of the samples below them. */
 enum store_frame {
     STORE_FRAME_NONE = 0,
     STORE_FRAME_TRUNCATED = 1,    /* "[truncated]": the walk ended before the root */
@@ -40,6 +41,12 @@ enum store_frame {
     STORE_FRAME_NO_STACK = 3,     /* "[no stack]": the stack could not be walked at all */
     STORE_FRAME_FIRST_PC = 4096   /* from here on a pc */
 };
+
+/* No pc of a program: in the kernel's half. The kind of label and its value follow. */
+#define STORE_FRAME_LABEL 0x800000000000ull
+#define STORE_FRAME_THREAD 0x800000000000ull /* + index of a store_thread */
+#define STORE_FRAME_SIZE 0x900000000000ull   /* + size class */
+#define STORE_FRAME_LABEL_VALUE 0x0fffffffffffull
 
 /* Why something was not recorded as it should; each row: name, words for the summary. */
 #define STORE_LOSSES(X)                                                                            \
@@ -50,7 +57,8 @@ enum store_frame {
     X(NO_STACK, "recorded without a stack: too little stack left or no buffer free")               \
     X(REENTRANT, "not recorded: a signal handler allocated inside the profiler")                   \
     X(LOCK_FORCED, "changes made although the stack's lock was never given back")                  \
-    X(MODULE_TABLE_FULL, "modules not recorded: module table full")
+    X(MODULE_TABLE_FULL, "modules not recorded: module table full")                                \
+    X(THREAD_TABLE_FULL, "threads without a label: thread table full")
 
 enum store_loss {
 #define STORE_LOSS_NAME(name, words) STORE_LOSS_##name,
@@ -101,6 +109,12 @@ struct store_live {
     uint64_t low, high;
 } __attribute__((aligned(16)));
 
+/* How the process tells the time between two events: ticks, as tick_kind says. */
+enum store_tick_kind {
+    STORE_TICK_NS = 0, /* CLOCK_MONOTONIC, nanoseconds */
+    STORE_TICK_TSC = 1 /* the processor's time stamp counter, which runs at one speed */
+};
+
 struct store_header {
     uint64_t magic;
     uint32_t version;
@@ -117,19 +131,47 @@ struct store_header {
     uint64_t losses[STORE_LOSS_COUNT];     /* events */
     uint64_t loss_bytes[STORE_LOSS_COUNT]; /* bytes in these events, 0 where that has no sense */
     uint64_t runtime_bytes; /* private memory the runtime holds in the target besides the store */
+    uint64_t origin_ticks;  /* what is subtracted from each time before it is stored */
+    uint32_t tick_kind;     /* enum store_tick_kind */
+    uint32_t thread_count;  /* threads handed out; may pass the capacity */
+    /* Bytes asked for, counted exactly by each thread up to its last sample; a thread that is in
+     * counted_threads lacks what it has asked for since, rate bytes on average. Not at rate 1. */
+    uint64_t counted_bytes;
+    uint64_t counted_threads; /* threads that have drawn a gap */
 };
 
-/* Estimates add up: objects in 1/65536, bytes whole, variance of the bytes in 1/65536 of rate². */
+/* Estimates add up: objects in 1/65536, bytes whole. */
 struct store_counts {
     uint64_t objects_q16;
     uint64_t bytes;
-    uint64_t variance_q16;
     uint64_t samples;
 };
 
-/* 128 bytes. sequence is odd while a writer holds the stack (it is its lock too). saved holds what
+/* A sum of 128 bits. */
+struct store_wide {
+    uint64_t low, high;
+};
+
+/* Variances of a store_counts. */
+struct store_variance {
+    struct store_wide bytes;   /* bytes squared */
+    struct store_wide objects; /* objects squared, in 1/65536 */
+};
+
+/* Of the objects freed. All times are ticks. */
+struct store_lifetimes {
+    struct store_wide sum; /* ticks times objects in 1/65536 */
+    uint64_t shortest;     /* + 1; 0 when there is none */
+    uint64_t longest;
+    uint64_t temporary_q16; /* objects freed within the temporary threshold */
+    uint64_t foreign_q16;   /* objects freed by another thread than the one they came from */
+};
+
+/* 256 bytes. sequence is odd while a writer holds the stack (it is its lock too). saved holds what
  * inuse was when the peak numbered saved_epoch was reached: if saved_epoch is the epoch in
- * store_header.live, the stack's peak values are `saved`, else they are `inuse`. */
+ * store_header.live, the stack's peak values are `saved`, else they are `inuse`. born is the sum of
+ * the times at which the objects in use were allocated, in ticks times objects in 1/65536. The
+ * variances stand apart, since at rate 1 nothing touches them. */
 struct store_stack {
     uint32_t sequence;
     uint32_t saved_epoch;
@@ -138,8 +180,34 @@ struct store_stack {
     struct store_counts alloc;
     struct store_counts inuse;
     struct store_counts saved;
-    uint64_t reserved[2];
+    struct store_wide born;
+    struct store_lifetimes lifetimes;
+    struct store_variance alloc_variance;
+    struct store_variance inuse_variance;
+    struct store_variance saved_variance;
+    uint64_t reserved;
 };
+
+/* The sizes that were asked for: what was allocated by size class, as estimates. Threads add to
+ * one of several copies, so that they do not wait for each other; the reader adds these up. Class
+ * k holds the requests of more than 2^(k-1) and at most 2^k bytes, class 0 those of 0 and 1. */
+#define STORE_SIZE_CLASSES 48u
+#define STORE_SIZE_SHARDS 8u
+
+struct store_size {
+    uint64_t objects_q16;
+    uint64_t bytes;
+};
+
+struct store_sizes {
+    struct store_size of_class[STORE_SIZE_SHARDS][STORE_SIZE_CLASSES];
+};
+
+static inline uint32_t store_size_class(uint64_t size)
+{
+    uint32_t bits = size <= 1 ? 0 : 64u - (uint32_t)__builtin_clzll(size - 1);
+    return bits < STORE_SIZE_CLASSES ? bits : STORE_SIZE_CLASSES - 1;
+}
 
 /* 32 bytes. pc_word: low 48 bits the pc (call sites: return address - 1; interrupted frames: the
  * pc itself) or a store_frame; high 16 bits 0, or 1 + the index of the module that the pc was in
@@ -149,6 +217,15 @@ struct store_node {
     uint32_t parent;
     uint32_t stack;
     uint32_t child[4]; /* next nodes in the hash trie of this head, 0 for none */
+};
+
+/* 32 bytes. A thread that labels name. name is what the program has called it by
+ * pthread_setname_np, not terminated when it is full; all zero: never called anything. */
+struct store_thread {
+    uint32_t tid; /* as the kernel names it; 0 while the entry is being made */
+    uint32_t reserved;
+    char name[16];
+    uint64_t reserved_too;
 };
 
 #define STORE_PC_BITS 48
@@ -175,8 +252,11 @@ struct store_module {
 
 _Static_assert(sizeof(struct store_entry) == 64, "store_entry");
 _Static_assert(sizeof(struct store_directory) == 64, "store_directory");
-_Static_assert(sizeof(struct store_counts) == 32, "store_counts");
-_Static_assert(sizeof(struct store_stack) == 128, "store_stack");
+_Static_assert(sizeof(struct store_counts) == 24, "store_counts");
+_Static_assert(sizeof(struct store_variance) == 32, "store_variance");
+_Static_assert(sizeof(struct store_lifetimes) == 48, "store_lifetimes");
+_Static_assert(sizeof(struct store_stack) == 256, "store_stack");
+_Static_assert(sizeof(struct store_thread) == 32, "store_thread");
 _Static_assert(sizeof(struct store_node) == 32, "store_node");
 _Static_assert(sizeof(struct store_module) == 128, "store_module");
 _Static_assert(sizeof(struct store_header) <= STORE_PAGE, "store_header");
@@ -184,7 +264,9 @@ _Static_assert(sizeof(struct store_header) <= STORE_PAGE, "store_header");
 /* Where the parts of a slot begin, in bytes from the slot's start, and how many elements each
  * holds. Pure arithmetic. */
 struct store_geometry {
-    uint64_t modules_offset, text_offset, index_offset, nodes_offset, stacks_offset;
+    uint64_t sizes_offset, threads_offset, modules_offset, text_offset, index_offset, nodes_offset,
+        stacks_offset;
+    uint32_t thread_capacity;
     uint32_t module_capacity;
     uint32_t text_capacity;  /* bytes */
     uint32_t index_capacity; /* heads, uint32_t each, a power of two */
@@ -208,7 +290,12 @@ static inline bool store_geometry_of(uint64_t slot_bytes, struct store_geometry 
     geometry->module_capacity = small ? 512 : 4096;
     geometry->text_capacity = small ? 64u << 10 : 512u << 10;
     geometry->index_capacity = small ? 1u << 12 : 1u << 16;
-    geometry->modules_offset = STORE_PAGE;
+    geometry->thread_capacity = small ? 512 : 16384;
+    geometry->sizes_offset = STORE_PAGE;
+    geometry->threads_offset = geometry->sizes_offset + store_page_up(sizeof(struct store_sizes));
+    geometry->modules_offset =
+        geometry->threads_offset +
+        store_page_up(geometry->thread_capacity * sizeof(struct store_thread));
     geometry->text_offset = geometry->modules_offset +
                             store_page_up(geometry->module_capacity * sizeof(struct store_module));
     geometry->index_offset = geometry->text_offset + geometry->text_capacity;

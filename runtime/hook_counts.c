@@ -24,27 +24,35 @@
 #include "runtime/hook_shared.h"
 #include "runtime/hook_store.h"
 #include "runtime/hook_syscall.h"
+#include "runtime/hook_thread.h"
 #include "runtime/hook_weight.h"
 
 /* What a stack holds, in private memory: a forked child's copy of it stands still. The version
  * says which of the two is valid, so that a fork in the middle of a change finds a whole one. */
+struct held_value {
+    struct store_counts counts;
+    struct store_wide born;
+    struct store_variance variance;
+};
+
 struct held {
-    struct store_counts value[2];
+    struct held_value value[2];
 };
 
 static struct held *held;
 static uint32_t *held_version;
 
+static uint64_t temporary_ticks;
+
 /* Changes that a signal handler made to a stack whose lock its own thread holds, or another thread
  * while its own holds one; all others are made at once. Small, since it is taken from every
- * thread's stack; the weight follows from the size. */
-enum { PENDING_MAX = 16, LOCKED_MAX = 4 };
+ * thread's stack. */
+enum { PENDING_MAX = 8, LOCKED_MAX = 4 };
 static __thread struct {
     struct {
-        uint64_t size_and_freed; /* size * 2 + freed */
-        uint32_t stack;
+        struct counts_change change;
         _Atomic uint32_t ready;
-    } change[PENDING_MAX];
+    } entry[PENDING_MAX];
     _Atomic uint32_t head, tail;
     _Atomic uint32_t locked[LOCKED_MAX]; /* stacks, outermost first */
     _Atomic uint32_t depth;              /* changes that this thread is in */
@@ -54,18 +62,30 @@ static __thread struct {
 
 enum { SPINS_BEFORE_SLEEP = 200, SLEEPS_BEFORE_FORCE = 1000 };
 
+/* For a process of one thread. */
+static inline bool swap_alone(uint32_t *word, uint32_t expected, uint32_t wanted)
+{
+    bool swapped;
+    __asm__ volatile("cmpxchgl %3, %1"
+                     : "=@ccz"(swapped), "+m"(*word), "+a"(expected)
+                     : "r"(wanted)
+                     : "memory");
+    return swapped;
+}
+
 /* Locks the stack; *sequence is to be given to unlock_stack. The holder never sleeps in there, but
  * it may be off its processor: after some spins wait a millisecond at a time, and at last take the
  * lock by force. False, after the spins, when patient is not set: who holds another stack's lock
  * must not wait, since the two threads might wait for each other. */
-static bool lock_stack(struct store_stack *stack, bool patient, uint32_t *sequence)
+static bool lock_stack(struct store_stack *stack, bool alone, bool patient, uint32_t *sequence)
 {
     unsigned sleeps = 0;
     for (unsigned spins = 0;; spins++) {
         uint32_t seen = shared_load_u32(&stack->sequence, memory_order_relaxed);
         if (LIKELY((seen & 1) == 0)) {
             *sequence = seen + 1;
-            if (shared_swap_u32(&stack->sequence, &seen, seen + 1))
+            if (LIKELY(alone ? swap_alone(&stack->sequence, seen, seen + 1)
+                             : shared_swap_u32(&stack->sequence, &seen, seen + 1)))
                 return true;
         } else if (spins > SPINS_BEFORE_SLEEP) {
             if (!patient)
@@ -93,14 +113,20 @@ static void unlock_stack(struct store_stack *stack, uint32_t sequence)
 
 #define LIVE_MASK ((1ull << 48) - 1)
 
-static bool live_swap(struct store_live *live, struct store_live *expected,
-                      struct store_live wanted)
+static inline bool live_swap(struct store_live *live, struct store_live *expected,
+                             struct store_live wanted, bool alone)
 {
     bool swapped;
-    __asm__ volatile("lock cmpxchg16b %1"
-                     : "=@ccz"(swapped), "+m"(*live), "+a"(expected->low), "+d"(expected->high)
-                     : "b"(wanted.low), "c"(wanted.high)
-                     : "memory");
+    if (alone)
+        __asm__ volatile("cmpxchg16b %1"
+                         : "=@ccz"(swapped), "+m"(*live), "+a"(expected->low), "+d"(expected->high)
+                         : "b"(wanted.low), "c"(wanted.high)
+                         : "memory");
+    else
+        __asm__ volatile("lock cmpxchg16b %1"
+                         : "=@ccz"(swapped), "+m"(*live), "+a"(expected->low), "+d"(expected->high)
+                         : "b"(wanted.low), "c"(wanted.high)
+                         : "memory");
     return swapped;
 }
 
@@ -110,7 +136,7 @@ static uint32_t live_epoch(struct store_live live)
 }
 
 /* Adds to (or takes from) live, raises the peak; returns the epoch before. */
-static uint32_t live_move(uint64_t bytes, bool freed)
+static uint32_t live_move(uint64_t bytes, bool freed, bool alone)
 {
     struct store_live *live = &store.header->live;
     struct store_live seen = *live; /* maybe torn: then the swap fails and tells the truth */
@@ -126,7 +152,7 @@ static uint32_t live_move(uint64_t bytes, bool freed)
         }
         struct store_live wanted = {.low = now | (uint64_t)(next & 0xffff) << 48,
                                     .high = peak | (uint64_t)(next >> 16) << 48};
-        if (LIKELY(live_swap(live, &seen, wanted))) {
+        if (LIKELY(live_swap(live, &seen, wanted, alone))) {
             if (next != epoch)
                 shared_store_u64(&store.header->peak_ns, clock_now_ns(CLOCK_MONOTONIC_COARSE),
                                  memory_order_relaxed);
@@ -137,11 +163,48 @@ static uint32_t live_move(uint64_t bytes, bool freed)
 
 /* --- one change ------------------------------------------------------------------------------ */
 
+typedef unsigned __int128 wide;
+
+static inline wide wide_of(const struct store_wide *sum)
+{
+    return (wide)sum->high << 64 | sum->low;
+}
+
+static inline void set_wide(struct store_wide *sum, wide value)
+{
+    sum->low = (uint64_t)value;
+    sum->high = (uint64_t)(value >> 64);
+}
+
+static inline void add_wide(struct store_wide *sum, wide more)
+{
+    set_wide(sum, wide_of(sum) + more);
+}
+
+/* What one object adds to the counters and to their variances. */
+struct delta {
+    struct store_counts counts;
+    wide bytes_variance;
+    wide objects_variance_q16;
+};
+
+/* The estimate of an object of size s drawn with probability p counts w = 1 / p objects and s w
+ * bytes, with variances (1 - p) / p^2 = w (w - 1) and s^2 w (w - 1) (Horvitz-Thompson). */
+static struct delta delta_of(uint64_t size, uint64_t weight_q16)
+{
+    struct delta delta = {.counts = {.objects_q16 = weight_q16, .bytes = size, .samples = 1}};
+    if (weight_q16 == WEIGHT_ONE_Q16)
+        return delta;
+    delta.counts.bytes = weight_bytes(size, weight_q16);
+    delta.bytes_variance = (wide)delta.counts.bytes * (delta.counts.bytes - size);
+    delta.objects_variance_q16 = (wide)weight_q16 * (weight_q16 - WEIGHT_ONE_Q16) >> 16;
+    return delta;
+}
+
 static void add_counts(struct store_counts *counts, const struct store_counts *more)
 {
     counts->objects_q16 += more->objects_q16;
     counts->bytes += more->bytes;
-    counts->variance_q16 += more->variance_q16;
     counts->samples += more->samples;
 }
 
@@ -149,44 +212,87 @@ static void take_counts(struct store_counts *counts, const struct store_counts *
 {
     counts->objects_q16 -= less->objects_q16;
     counts->bytes -= less->bytes;
-    counts->variance_q16 -= less->variance_q16;
     counts->samples -= less->samples;
 }
 
-static void keep_held(uint32_t stack, const struct store_counts *inuse)
+static bool has_variance(const struct delta *delta)
 {
-    uint32_t version = held_version[stack] + 1;
-    held[stack].value[version & 1] = *inuse;
+    return delta->objects_variance_q16 != 0;
+}
+
+static void count_allocated(struct store_stack *stack, const struct delta *delta, moment born)
+{
+    add_counts(&stack->alloc, &delta->counts);
+    add_counts(&stack->inuse, &delta->counts);
+    add_wide(&stack->born, (wide)moment_ticks(born) * delta->counts.objects_q16);
+    if (!has_variance(delta))
+        return;
+    add_wide(&stack->alloc_variance.bytes, delta->bytes_variance);
+    add_wide(&stack->alloc_variance.objects, delta->objects_variance_q16);
+    add_wide(&stack->inuse_variance.bytes, delta->bytes_variance);
+    add_wide(&stack->inuse_variance.objects, delta->objects_variance_q16);
+}
+
+static void count_lifetime(struct store_lifetimes *lifetimes, uint64_t weight_q16, moment born,
+                           moment now)
+{
+    uint64_t ticks = moment_ticks_between(born, now);
+    add_wide(&lifetimes->sum, (wide)ticks * weight_q16);
+    if (ticks < lifetimes->shortest - 1) /* 0 - 1: none so far */
+        lifetimes->shortest = ticks + 1;
+    if (ticks > lifetimes->longest)
+        lifetimes->longest = ticks;
+    if (ticks < temporary_ticks)
+        lifetimes->temporary_q16 += weight_q16;
+    if (!moment_same_thread(born, now))
+        lifetimes->foreign_q16 += weight_q16;
+}
+
+static void count_freed(struct store_stack *stack, const struct delta *delta, moment born,
+                        moment now)
+{
+    take_counts(&stack->inuse, &delta->counts);
+    add_wide(&stack->born, -((wide)moment_ticks(born) * delta->counts.objects_q16));
+    count_lifetime(&stack->lifetimes, delta->counts.objects_q16, born, now);
+    if (!has_variance(delta))
+        return;
+    add_wide(&stack->inuse_variance.bytes, -delta->bytes_variance);
+    add_wide(&stack->inuse_variance.objects, -delta->objects_variance_q16);
+}
+
+static void save_peak(struct store_stack *stack, uint32_t epoch)
+{
+    stack->saved = stack->inuse;
+    stack->saved_variance = stack->inuse_variance;
+    stack->saved_epoch = epoch;
+}
+
+static void keep_held(uint32_t id, const struct store_stack *stack)
+{
+    uint32_t version = held_version[id] + 1;
+    held[id].value[version & 1] = (struct held_value){
+        .counts = stack->inuse, .born = stack->born, .variance = stack->inuse_variance};
     __asm__ volatile("" ::: "memory"); /* a fork copies what is written in program order */
-    held_version[stack] = version;
+    held_version[id] = version;
 }
 
 /* False, with nothing done, when the stack is locked and patient is not set. */
 static bool apply(const struct counts_change *change, bool patient)
 {
-    uint64_t rate = store.header->rate;
-    struct store_counts delta = {
-        .objects_q16 = change->weight_q16,
-        .bytes = weight_bytes(change->size, change->weight_q16),
-        .variance_q16 = rate <= 1 ? 0 : weight_variance_q16(change->size, rate),
-        .samples = 1,
-    };
+    struct delta delta = delta_of(change->size, change->weight_q16);
     struct store_stack *stack = &store.stacks[change->stack];
+    bool alone = thread_is_alone();
     uint32_t sequence;
-    if (!lock_stack(stack, patient, &sequence))
+    if (!lock_stack(stack, alone, patient, &sequence))
         return false;
-    uint32_t epoch = live_move(delta.bytes, change->freed);
-    if (stack->saved_epoch != epoch) {
-        stack->saved = stack->inuse;
-        stack->saved_epoch = epoch;
-    }
-    if (change->freed) {
-        take_counts(&stack->inuse, &delta);
-    } else {
-        add_counts(&stack->alloc, &delta);
-        add_counts(&stack->inuse, &delta);
-    }
-    keep_held(change->stack, &stack->inuse);
+    uint32_t epoch = live_move(delta.counts.bytes, change->freed, alone);
+    if (stack->saved_epoch != epoch)
+        save_peak(stack, epoch);
+    if (change->freed)
+        count_freed(stack, &delta, change->born, change->now);
+    else
+        count_allocated(stack, &delta, change->born);
+    keep_held(change->stack, stack);
     unlock_stack(stack, sequence);
     return true;
 }
@@ -200,9 +306,8 @@ static void put_pending(const struct counts_change *change)
         return;
     }
     place %= PENDING_MAX;
-    pending.change[place].size_and_freed = change->size << 1 | change->freed;
-    pending.change[place].stack = change->stack;
-    atomic_store_explicit(&pending.change[place].ready, 1, memory_order_release);
+    pending.entry[place].change = *change;
+    atomic_store_explicit(&pending.entry[place].ready, 1, memory_order_release);
 }
 
 /* Whether the change has to wait for one that this thread is in the middle of. */
@@ -235,14 +340,8 @@ static void apply_pending(void)
     uint32_t head = atomic_load_explicit(&pending.head, memory_order_relaxed);
     while (UNLIKELY(head != atomic_load_explicit(&pending.tail, memory_order_relaxed))) {
         uint32_t place = head % PENDING_MAX;
-        if (atomic_exchange_explicit(&pending.change[place].ready, 0, memory_order_acquire)) {
-            uint64_t size = pending.change[place].size_and_freed >> 1;
-            struct counts_change change = {
-                .stack = pending.change[place].stack,
-                .freed = (pending.change[place].size_and_freed & 1) != 0,
-                .size = size,
-                .weight_q16 = weight_objects_q16(size, store.header->rate),
-            };
+        if (atomic_exchange_explicit(&pending.entry[place].ready, 0, memory_order_acquire)) {
+            struct counts_change change = pending.entry[place].change;
             atomic_store_explicit(&pending.head, ++head, memory_order_relaxed);
             apply_marked(&change, 0);
         } else {
@@ -263,6 +362,11 @@ void counts_change(const struct counts_change *change)
 }
 
 /* --- start and fork -------------------------------------------------------------------------- */
+
+void counts_set_temporary(uint64_t ticks)
+{
+    temporary_ticks = ticks;
+}
 
 bool counts_start(void)
 {
@@ -285,7 +389,7 @@ uint64_t counts_overhead_bytes(void)
 
 bool counts_holds(uint32_t stack)
 {
-    return held[stack].value[held_version[stack] & 1].samples != 0;
+    return held[stack].value[held_version[stack] & 1].counts.samples != 0;
 }
 
 void counts_restore(uint32_t stack_count)
@@ -294,10 +398,14 @@ void counts_restore(uint32_t stack_count)
     for (uint32_t id = 1; id < stack_count; id++) {
         if (store.stacks[id].node == 0)
             continue;
-        struct store_counts counts = held[id].value[held_version[id] & 1];
-        store.stacks[id].inuse = counts;
-        store.stacks[id].alloc = counts;
-        live += counts.bytes;
+        const struct held_value *value = &held[id].value[held_version[id] & 1];
+        struct store_stack *stack = &store.stacks[id];
+        stack->inuse = value->counts;
+        stack->alloc = value->counts;
+        stack->born = value->born;
+        stack->inuse_variance = value->variance;
+        stack->alloc_variance = value->variance;
+        live += value->counts.bytes;
     }
     live &= LIVE_MASK;
     store.header->live.low = live | 1ull << 48; /* epoch 1: no stack has saved against it yet */

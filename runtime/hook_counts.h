@@ -11,13 +11,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/hook_moment.h"
+
 /* One object more or less at a stack. */
 struct counts_change {
     uint32_t stack; /* from store_intern */
     bool freed;
     uint64_t size; /* bytes, as asked for */
     uint64_t weight_q16;
+    moment born; /* when it was allocated */
+    moment now;  /* when it is freed; not looked at for one that is allocated */
 };
+
+/* Objects freed within so many ticks are temporary ones. From the constructor. */
+void counts_set_temporary(uint64_t ticks);
 
 /* Gets the private copy of what the stacks hold, from which a forked child starts; from the
  * constructor, after store_attach. False when there is no memory for it: then there is nothing to

@@ -15,6 +15,7 @@
 #include "runtime/hook_process.h"
 #include "runtime/hook_sampler.h"
 #include "runtime/hook_shared.h"
+#include "runtime/hook_sizes.h"
 #include "runtime/hook_stack.h"
 #include "runtime/hook_store.h"
 #include "runtime/hook_syscall.h"
@@ -92,11 +93,14 @@ static void record(struct range_record *object)
     struct counts_change change = {
         .stack = caller_stack(),
         .size = object->size,
-        .weight_q16 = weight_objects_q16(object->size, process.rate),
+        .weight_q16 = weight_objects_q16(object->size, sampler_rate_of_hit()),
+        .born = moment_now(),
     };
     object->stack = change.stack;
     object->weight_q16 = change.weight_q16;
+    object->born = change.born;
     counts_change(&change);
+    sizes_count(change.size, change.weight_q16);
     tell_overhead();
 }
 
@@ -108,9 +112,12 @@ static void unrecord(const struct range_record *object)
         .freed = true,
         .size = object->size,
         .weight_q16 = object->weight_q16,
+        .born = object->born,
     };
-    if (change.weight_q16 != 0 && process_records())
-        counts_change(&change);
+    if (change.weight_q16 == 0 || !process_records())
+        return;
+    change.now = moment_now();
+    counts_change(&change);
 }
 
 void *event_allocate(size_t size, size_t alignment, bool zero)
@@ -128,7 +135,7 @@ void event_missed(size_t size)
 {
     if (process_records())
         store_loss(STORE_LOSS_RANGE_FULL,
-                   weight_bytes(size, weight_objects_q16(size, process.rate)));
+                   weight_bytes(size, weight_objects_q16(size, sampler_rate_of_hit())));
 }
 
 /* --- frees that cannot be ------------------------------------------------------------------- */

@@ -37,7 +37,7 @@ static _Atomic size_t given_bytes; /* from part_base on; the rest has no memory 
 static _Atomic int pieces;
 static _Atomic bool giving;
 static _Atomic int pass_by;
-static _Atomic(struct range_record *) waiting_frees; /* linked by record.reserved */
+static _Atomic(struct range_record *) waiting_frees; /* linked by record.born */
 
 /* --- the part ------------------------------------------------------------------------------ */
 
@@ -92,7 +92,7 @@ static __attribute__((noinline)) void free_waiting(void)
     struct range_record *record =
         atomic_exchange_explicit(&waiting_frees, NULL, memory_order_acquire);
     while (record != NULL) {
-        struct range_record *next = (struct range_record *)(uintptr_t)record->reserved;
+        struct range_record *next = (struct range_record *)(uintptr_t)record->born;
         heap.mi_free(record);
         record = next;
     }
@@ -102,7 +102,7 @@ static __attribute__((noinline)) void wait_to_be_freed(struct range_record *reco
 {
     struct range_record *first = atomic_load_explicit(&waiting_frees, memory_order_relaxed);
     do
-        record->reserved = (uintptr_t)first;
+        record->born = (uintptr_t)first;
     while (!atomic_compare_exchange_weak_explicit(&waiting_frees, &first, record,
                                                   memory_order_release, memory_order_relaxed));
 }

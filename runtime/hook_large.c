@@ -440,7 +440,7 @@ void *large_move(void *p, struct range_record **record, size_t size)
     record_start(&slot->record, moved, size);
     slot->record.weight_q16 = old.weight_q16;
     slot->record.stack = old.stack;
-    slot->record.reserved = old.reserved;
+    slot->record.born = old.born;
     *record = &slot->record;
     return moved;
 }

@@ -38,6 +38,7 @@ bool process_start(uint64_t rate, uint64_t seed, bool no_follow)
     process.rate = rate;
     process.seed = seed;
     process.no_follow = no_follow;
+    sampler_count_in(&store.header->counted_bytes, &store.header->counted_threads);
     sampler_configure(rate, seed, 0);
     /* Release: pairs with process_records. */
     atomic_store_explicit(&process.state, PROCESS_ACTIVE, memory_order_release);
@@ -162,6 +163,7 @@ static bool begin_child(void)
     shared_store_u32(&entry->state, STORE_ENTRY_FORKED, memory_order_release);
     store_wake();
     event_restart();
+    sampler_count_in(&store.header->counted_bytes, &store.header->counted_threads);
     sampler_configure(process.rate, process.seed, entry->fork_ordinal);
     return true;
 }
@@ -186,6 +188,7 @@ bool process_begin_child(void)
         return own == OWN_READY || wait_for_beginner();
     bool begun = !process.no_follow && begin_child();
     if (!begun) {
+        sampler_count_in(NULL, NULL);
         sampler_configure(0, 0, 0);
         atomic_store_explicit(&process.state, PROCESS_INERT, memory_order_release);
     }

@@ -26,14 +26,14 @@ static inline bool range_holds(const void *p)
     return UNLIKELY((uintptr_t)p < range_end) && UNLIKELY((uintptr_t)p >= range_base);
 }
 
-/* What the runtime knows of one object in the range. The three first fields are the caller's, the
- * state is the range's. weight_q16 0: in the range, but not in the profile. 32 bytes. */
+/* What the runtime knows of one object in the range. The state is the range's, all else is the
+ * caller's. weight_q16 0: in the range, but not in the profile. 32 bytes. */
 struct range_record {
     uint64_t size;       /* as the program asked for it, bytes */
     uint64_t weight_q16; /* objects it stands for, in 1/65536 */
     uint32_t stack;      /* id in the store */
     uint32_t state;      /* private: live, being freed, free; detects overwriting */
-    uint64_t reserved;
+    uint64_t born;       /* when and on which thread it was allocated: a moment */
 };
 
 /* Reserves the range (PROT_NONE, no memory): 1 TiB, under RLIMIT_AS at most an eighth of what is

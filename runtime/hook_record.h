@@ -29,7 +29,7 @@ static inline void record_start(struct range_record *record, const void *p, uint
     record->size = size;
     record->weight_q16 = 0;
     record->stack = 0;
-    record->reserved = 0;
+    record->born = 0;
     /* Release: pairs with the acquire in record_is_live. */
     __atomic_store_n(&record->state, record_live_state(p), __ATOMIC_RELEASE);
 }

@@ -9,16 +9,22 @@
 #include "runtime/hook_weight.h"
 
 __thread int64_t sampler_until;
+void (*sampler_on_thread_start)(void);
 
 /* Which configuration the thread's generator was made for; 0: none. */
 static __thread uint32_t generator_configuration;
 static __thread uint64_t generator_state;
+/* The gap that is running, bytes, and the rate that it was drawn at. */
+static __thread int64_t gap;
+static __thread uint64_t gap_rate;
+static __thread uint64_t rate_of_hit;
 
 static struct {
     uint64_t rate;
     uint64_t seed;
     uint32_t configuration; /* raised by each sampler_configure */
     uint32_t thread_ordinal;
+    uint64_t *bytes, *threads; /* in the store */
 } sampler;
 
 static uint64_t mix(uint64_t value)
@@ -31,19 +37,41 @@ static uint64_t mix(uint64_t value)
 static int64_t draw_gap(void)
 {
     generator_state += 0x9e3779b97f4a7c15ull;
-    return (int64_t)weight_gap_bytes(mix(generator_state), sampler.rate);
+    gap = (int64_t)weight_gap_bytes(mix(generator_state), sampler.rate);
+    gap_rate = sampler.rate;
+    return gap;
 }
 
 static void start_thread(void)
 {
     generator_configuration = sampler.configuration;
     generator_state = mix(sampler.seed ^ mix(1 + shared_add_u32(&sampler.thread_ordinal, 1)));
+    if (sampler.threads != NULL)
+        shared_add_u64(sampler.threads, 1);
+    if (sampler_on_thread_start != NULL)
+        sampler_on_thread_start();
+}
+
+static void count_bytes(uint64_t bytes)
+{
+    if (sampler.bytes != NULL)
+        shared_add_u64(sampler.bytes, bytes);
+}
+
+/* The request of charge bytes is the one that until bytes of the running gap led to. */
+static bool take_sample(int64_t until, int64_t charge)
+{
+    count_bytes((uint64_t)(gap - until) + (uint64_t)charge);
+    rate_of_hit = gap_rate;
+    sampler_until = draw_gap();
+    return true;
 }
 
 bool sampler_hit(size_t size)
 {
     if (sampler.rate <= 1) {
         sampler_until = sampler.rate == 1 ? 0 : INT64_MAX;
+        rate_of_hit = 1;
         return sampler.rate == 1 && size <= PTRDIFF_MAX;
     }
     if (UNLIKELY(size > PTRDIFF_MAX))
@@ -53,17 +81,21 @@ bool sampler_hit(size_t size)
     int64_t until = size == 0 ? sampler_until : sampler_until + charge;
     if (UNLIKELY(generator_configuration != sampler.configuration))
         start_thread();
-    else if (LIKELY(until > 0) && charge >= until) {
-        sampler_until = draw_gap();
-        return true;
-    }
+    else if (LIKELY(until > 0) && charge >= until)
+        return take_sample(until, charge);
     /* A new thread, or a signal handler inside a request that is being decided: what is left to the
      * next sample is exponential there as anywhere else. */
     if (until <= 0)
         until = draw_gap();
-    bool hit = charge >= until;
-    sampler_until = hit ? draw_gap() : until - charge;
-    return hit;
+    if (charge >= until)
+        return take_sample(until, charge);
+    sampler_until = until - charge;
+    return false;
+}
+
+uint64_t sampler_rate_of_hit(void)
+{
+    return rate_of_hit;
 }
 
 void sampler_configure(uint64_t rate, uint64_t seed, uint32_t fork_ordinal)
@@ -79,6 +111,25 @@ void sampler_restart_thread(void)
 {
     generator_configuration = 0;
     sampler_until = 0;
+}
+
+void sampler_count_in(uint64_t *bytes, uint64_t *threads)
+{
+    sampler.bytes = bytes;
+    sampler.threads = threads;
+}
+
+void sampler_settle(void)
+{
+    int64_t until = sampler_until;
+    if (sampler.rate <= 1 || generator_configuration != sampler.configuration || until <= 0 ||
+        until > gap)
+        return;
+    count_bytes((uint64_t)(gap - until));
+    if (sampler.threads != NULL)
+        shared_add_u64(sampler.threads, UINT64_MAX);
+    gap = until;
+    generator_configuration = 0;
 }
 
 uint64_t sampler_rate(void)

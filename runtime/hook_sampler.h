@@ -44,10 +44,26 @@ reached:
  * the next gap; starts the thread's generator when it is new. */
 bool sampler_hit(size_t size);
 
+/* The rate by whose law the calling thread's last sampled request was chosen: what its weight has
+ * to be computed from. After a change of rate a thread's gap still runs to its end by the old one.
+ */
+uint64_t sampler_rate_of_hit(void);
+
 /* From now on this process samples at rate (bytes; 1: everything), with generators made from seed,
  * the process' fork ordinal and each thread's ordinal. rate 0: nothing is ever sampled. Also makes
  * the calling thread start afresh. */
 void sampler_configure(uint64_t rate, uint64_t seed, uint32_t fork_ordinal);
+
+/* Where the bytes that were asked for are added up, by each thread up to its last sample, and the
+ * threads that do so: words of the store, or NULL (then they are not). */
+void sampler_count_in(uint64_t *bytes, uint64_t *threads);
+
+/* Adds what the calling thread has asked for since its last sample, and takes the thread off: at
+ * its end. Should it go on, it is a thread like any other. */
+void sampler_settle(void);
+
+/* Called on each thread that begins to count, hook-safe; NULL: nothing is. */
+extern void (*sampler_on_thread_start)(void) __attribute__((visibility("hidden")));
 
 /* In a forked child: the calling thread draws afresh at its next allocation. */
 void sampler_restart_thread(void);

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "runtime/hook_clock.h"
 #include "runtime/hook_shared.h"
 #include "runtime/hook_syscall.h"
 
@@ -142,6 +143,8 @@ void store_attach(uint32_t slot, uint64_t rate, uint32_t pid, uint64_t start_ns)
     store.generation =
         shared_load_u64(&store.directory->entries[slot].generation, memory_order_relaxed);
     store.header = (struct store_header *)base;
+    store.sizes = (struct store_sizes *)(base + geometry->sizes_offset);
+    store.threads = (struct store_thread *)(base + geometry->threads_offset);
     store.modules = (struct store_module *)(base + geometry->modules_offset);
     store.text = (char *)(base + geometry->text_offset);
     store.index = (uint32_t *)(base + geometry->index_offset);
@@ -152,6 +155,8 @@ void store_attach(uint32_t slot, uint64_t rate, uint32_t pid, uint64_t start_ns)
     store.header->slot_bytes = store.directory->slot_bytes;
     store.header->rate = rate;
     store.header->start_ns = start_ns;
+    store.header->origin_ticks = clock_ticks.origin;
+    store.header->tick_kind = clock_ticks.kind;
     store.header->node_count = 1;
     store.header->stack_count = 1;
     uint32_t node = store_node(0, STORE_FRAME_OTHER_STACKS);

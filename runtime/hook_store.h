@@ -26,6 +26,8 @@ struct store {
     uint64_t generation; /* of our slot's entry */
     struct store_geometry geometry;
     struct store_header *header;
+    struct store_sizes *sizes;
+    struct store_thread *threads;
     struct store_module *modules;
     char *text;
     uint32_t *index;

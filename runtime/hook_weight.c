@@ -122,23 +122,3 @@ uint64_t weight_bytes(uint64_t size, uint64_t weight_q16)
 {
     return (uint64_t)((wide)size * weight_q16 >> 16);
 }
-
-uint64_t weight_variance_q16(uint64_t size, uint64_t rate)
-{
-    if (rate <= 1 || size == 0)
-        return 0;
-    uint64_t x_q32 = ratio_q32(size, rate);
-    if (x_q32 >= (uint64_t)X_ENOUGH << 32)
-        return 0;
-    if (x_q32 <= one_q32) {
-        uint64_t a = bernoulli_q32(x_q32); /* x w */
-        return (uint64_t)((wide)a * (a - x_q32) >> 48);
-    }
-    uint64_t e_q62 = negative_exp_q62(x_q32);
-    uint64_t p_q62 = one_q62 - e_q62;
-    uint64_t ratio = divide((wide)e_q62 << 62, p_q62);
-    ratio = divide((wide)ratio << 62, p_q62); /* e / p^2, below 1 for x > 1 */
-    wide v = (wide)ratio * x_q32 >> 32;
-    v = v * x_q32 >> 32;
-    return (uint64_t)(v >> 46);
-}

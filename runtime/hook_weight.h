@@ -1,4 +1,4 @@
-/* hook_weight.h: the sampling law in integers: gaps, weights and variances.
+/* hook_weight.h: the sampling law in integers: gaps and weights.
  *
  * Every byte that the program asks for starts a sample with probability 1 - e^(-1/rate) a byte, so
  * an object of s bytes is sampled with p = 1 - e^(-s/rate). All functions are pure, take any
@@ -23,9 +23,5 @@ uint64_t weight_objects_q16(uint64_t size, uint64_t rate);
 
 /* The bytes that go with it: size * weight, rounded down to whole bytes. */
 uint64_t weight_bytes(uint64_t size, uint64_t weight_q16);
-
-/* What the sampled object adds to the variance of the estimated bytes: size^2 * (1-p) / p^2, in
- * 1/65536 of rate^2 (so at most 65536); 0 for rate 1. */
-uint64_t weight_variance_q16(uint64_t size, uint64_t rate);
 
 #endif

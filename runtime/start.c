@@ -30,6 +30,7 @@
 #include "runtime/next.h"
 #include "runtime/operator_new.h"
 #include "runtime/own_files.h"
+#include "runtime/sampler_end.h"
 
 /* --- environment ----------------------------------------------------------------------------- */
 
@@ -145,6 +146,7 @@ static bool map_store(int memfd, const struct message_reply *reply)
         store.directory->slot_bytes != reply->slot_bytes ||
         store.directory->slot_count != reply->slot_count)
         return false;
+    clock_start(reply->tsc_hz != 0);
     store_attach(reply->slot, reply->rate, (uint32_t)getpid(), clock_now_ns(CLOCK_MONOTONIC));
     return true;
 }
@@ -155,6 +157,14 @@ static void note_main_program(void)
 {
     stack_on_object = modules_note;
     own_files_note_main(modules_note);
+}
+
+/* The temporary threshold in this process' ticks. */
+static uint64_t temporary_ticks(const struct message_reply *reply)
+{
+    if (clock_ticks.kind == STORE_TICK_NS)
+        return reply->temporary_ns;
+    return (uint64_t)((unsigned __int128)reply->temporary_ns * reply->tsc_hz / 1000000000u);
 }
 
 static bool start_recording(char **envp)
@@ -173,6 +183,7 @@ static bool start_recording(char **envp)
         forget_environment(envp, own_files_library());
     if (!mapped || !counts_start())
         return false;
+    counts_set_temporary(temporary_ticks(&reply));
     stack_start();
     if (reply.rate == 1) {
         char path[4096];
@@ -181,6 +192,7 @@ static bool start_recording(char **envp)
     }
     note_main_program();
     entry_start();
+    sampler_end_start();
     return pthread_atfork(NULL, NULL, sampler_restart_thread) == 0 &&
            process_start(reply.rate, reply.seed, no_follow);
 }

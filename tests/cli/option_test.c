@@ -199,6 +199,26 @@ static void sizes_take_suffixes_and_decimals(void **state)
     assert_size("17179869183G", 17179869183ull << 30);
 }
 
+static void durations_have_a_unit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t nanoseconds;
+    } good[] = {{"1ms", 1000000},  {"0", 0},    {"0.0", 0},           {"1.5s", 1500000000},
+                {"250us", 250000}, {"7ns", 7},  {"2m", 120000000000}, {"0.25h", 900000000000},
+                {"1.999999ns", 1}, {"0.5ns", 0}};
+    static const char *const bad[] = {"",    "1",   "ms",       "1 ms", "1d",
+                                      "-1s", "1e3", "5124096h", "1.ms", "1msx"};
+    uint64_t nanoseconds;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        assert_true(option_duration(good[i].text, &nanoseconds));
+        assert_int_equal(nanoseconds, good[i].nanoseconds);
+    }
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_false(option_duration(bad[i], &nanoseconds));
+}
+
 static void what_is_no_size_or_overflows_is_refused(void **state)
 {
     (void)state;
@@ -235,6 +255,7 @@ int main(void)
         cmocka_unit_test(what_is_wrong_is_said_in_one_line),
         cmocka_unit_test(fractions_are_decimal_numbers_from_0_to_1),
         cmocka_unit_test(sizes_take_suffixes_and_decimals),
+        cmocka_unit_test(durations_have_a_unit),
         cmocka_unit_test(what_is_no_size_or_overflows_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

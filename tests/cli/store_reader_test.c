@@ -65,8 +65,7 @@ static uint32_t add_node(struct slot *slot, uint32_t parent, uint64_t pc_word)
 static struct store_stack *add_stack(struct slot *slot, uint32_t node, uint64_t bytes)
 {
     uint32_t id = slot->header->stack_count++;
-    struct store_counts counts = {
-        .objects_q16 = 3 << 15, .bytes = bytes, .variance_q16 = 65536, .samples = 1};
+    struct store_counts counts = {.objects_q16 = 3 << 15, .bytes = bytes, .samples = 1};
     slot->stacks[id] =
         (struct store_stack){.node = node, .saved_epoch = 9, .alloc = counts, .inuse = counts};
     return &slot->stacks[id];
@@ -120,8 +119,11 @@ static void values_times_and_comments_are_taken_over(void **state)
     struct slot *slot = *state;
     add_module(slot, STORE_MODULE_LOADED, TEXT_START, "");
     uint32_t root = add_node(slot, 0, TEXT_START + 16);
-    add_stack(slot, add_node(slot, root, TEXT_START + 32), 100);
+    struct store_stack *stack = add_stack(slot, add_node(slot, root, TEXT_START + 32), 100);
+    stack->alloc_variance =
+        (struct store_variance){.bytes = {.low = 77}, .objects = {.low = 32768}};
     slot->header->peak_ns = 2500;
+    slot->header->live.high = 123;
     slot->header->losses[STORE_LOSS_DEPTH_CUT] = 4;
     struct profile *profile = read_slot(slot);
     assert_int_equal(profile->sample_type_count, 6);
@@ -133,7 +135,9 @@ static void values_times_and_comments_are_taken_over(void **state)
     assert_int_equal(sample->locations[0]->address, TEXT_START + 32); /* leaf first */
     assert_int_equal(sample->values[0], 2);                           /* 1.5 rounded once */
     assert_int_equal(sample->values[1], 100);
-    assert_true(sample->extra.alloc_space_variance == 100.0); /* 1 rate² */
+    assert_true(sample->extra.alloc_space_variance == 77.0);
+    assert_true(sample->extra.alloc_objects_variance == 0.5);
+    assert_int_equal(totals.peak_bytes, 123);
     assert_int_equal(profile->period, 10);
     assert_int_equal(profile->time_nanos, 99);
     assert_int_equal(profile->duration_nanos, 2000);
@@ -311,10 +315,128 @@ static void random_slots_do_no_harm(void **state)
     }
 }
 
+/* Ticks of 2 ns since 600; the profile ends at tick 1600 of the counter, 1000 after the origin. */
+static struct profile *read_slot_with_ticks(const struct slot *slot)
+{
+    struct store_snapshot snapshot;
+    struct error error;
+    slot->header->tick_kind = STORE_TICK_TSC;
+    slot->header->origin_ticks = 600;
+    assert_true(store_snapshot_read(&snapshot, slot->fd, 0, SLOT_BYTES, &error));
+    struct profile *profile = store_profile(
+        &snapshot,
+        &(struct store_image){
+            .executable = "", .command_line = "", .rate = 10, .end_tsc = 1600, .tsc_hz = 500000000},
+        &totals);
+    store_snapshot_free(&snapshot);
+    return profile;
+}
+
+static void lifetimes_and_ages_become_nanoseconds(void **state)
+{
+    struct slot *slot = *state;
+    struct store_stack *stack = add_stack(slot, add_node(slot, 0, TEXT_START + 16), 100);
+    stack->alloc = (struct store_counts){.objects_q16 = 5 << 16, .bytes = 500, .samples = 5};
+    stack->inuse = (struct store_counts){.objects_q16 = 2 << 16, .bytes = 200, .samples = 2};
+    stack->born.low = (100 + 500) << 16; /* ages 900 and 500 ticks */
+    stack->lifetimes = (struct store_lifetimes){.sum = {.low = 60 << 16},
+                                                .shortest = 10 + 1,
+                                                .longest = 30,
+                                                .temporary_q16 = 1 << 16,
+                                                .foreign_q16 = 2 << 16};
+    struct profile *profile = read_slot_with_ticks(slot);
+    const struct profile_sample_extra *extra = &profile->samples[0]->extra;
+    assert_true(extra->freed_objects == 3);
+    assert_true(extra->lifetime_sum == 120);
+    assert_int_equal(extra->lifetime_min, 20);
+    assert_int_equal(extra->lifetime_max, 60);
+    assert_true(extra->temporary_objects == 1);
+    assert_true(extra->foreign_objects == 2);
+    assert_true(extra->age_sum == 2800);
+    profile_free(profile);
+}
+
+/* Sums that the program has overwritten, or of which a killed one has written one half. */
+static void sums_stay_within_what_the_others_allow(void **state)
+{
+    struct slot *slot = *state;
+    struct store_stack *stack = add_stack(slot, add_node(slot, 0, TEXT_START + 16), 100);
+    const struct store_wide huge = {.low = UINT64_MAX, .high = UINT64_MAX};
+    stack->alloc = (struct store_counts){.objects_q16 = 5 << 16, .bytes = 500, .samples = 5};
+    stack->inuse = (struct store_counts){.objects_q16 = 2 << 16, .bytes = 200, .samples = 2};
+    stack->born = huge;
+    stack->lifetimes = (struct store_lifetimes){.sum = huge,
+                                                .shortest = UINT64_MAX,
+                                                .longest = UINT64_MAX,
+                                                .temporary_q16 = UINT64_MAX / 4,
+                                                .foreign_q16 = UINT64_MAX};
+    stack->alloc_variance = (struct store_variance){huge, huge};
+    struct profile *profile = read_slot_with_ticks(slot);
+    const struct profile_sample_extra *extra = &profile->samples[0]->extra;
+    assert_true(extra->alloc_space_variance == 250000);
+    assert_true(extra->alloc_objects_variance == 25);
+    assert_true(extra->lifetime_sum == 3 * 2000);
+    assert_int_equal(extra->lifetime_max, INT64_MAX);
+    assert_true(extra->temporary_objects == 3);
+    assert_true(extra->foreign_objects == 0);
+    assert_true(extra->age_sum == 0);
+    profile_free(profile);
+}
+
+static const char *name_of_thread(void *context, const struct store_thread *thread)
+{
+    (void)context;
+    return thread->tid == 42 ? "worker" : NULL;
+}
+
+static void label_nodes_become_labels(void **state)
+{
+    struct slot *slot = *state;
+    struct store_thread *threads = (void *)(slot->bytes + geometry.threads_offset);
+    threads[0].tid = 42;
+    threads[1].tid = 43;
+    slot->header->thread_count = 2;
+    uint32_t roots[] = {add_node(slot, 0, STORE_FRAME_THREAD | 0),
+                        add_node(slot, 0, STORE_FRAME_THREAD | 1),
+                        add_node(slot, 0, STORE_FRAME_THREAD | 2)}; /* no such thread */
+    for (int i = 0; i < 3; i++) {
+        uint32_t frame = add_node(slot, roots[i], TEXT_START + 16);
+        add_stack(slot, add_node(slot, frame, STORE_FRAME_SIZE | 7), 100);
+    }
+    struct store_snapshot snapshot;
+    struct error error;
+    assert_true(store_snapshot_read(&snapshot, slot->fd, 0, SLOT_BYTES, &error));
+    struct profile *profile = store_profile(
+        &snapshot,
+        &(struct store_image){
+            .executable = "", .command_line = "", .rate = 10, .thread_name = name_of_thread},
+        &totals);
+    store_snapshot_free(&snapshot);
+    assert_int_equal(profile->sample_count, 3);
+    static const char *const names[] = {"worker", ""};
+    for (size_t i = 0; i < 3; i++) {
+        const struct profile_sample *sample = profile->samples[i];
+        assert_int_equal(sample->location_count, 1);
+        assert_int_equal(sample->label_count, i < 2 ? 3 : 1);
+        assert_string_equal(sample->labels[0].key, "bytes");
+        assert_int_equal(sample->labels[0].num, 128);
+        if (i == 2)
+            continue;
+        assert_string_equal(sample->labels[1].key, "thread");
+        assert_string_equal(sample->labels[1].str, names[i]);
+        assert_string_equal(sample->labels[2].key, "tid");
+        assert_int_equal(sample->labels[2].num, 42 + (int64_t)i);
+    }
+    profile_free(profile);
+}
+
 int main(void)
 {
 #define IN_SLOT(test) cmocka_unit_test_setup_teardown(test, slot_open, slot_close)
     const struct CMUnitTest tests[] = {
+        IN_SLOT(lifetimes_and_ages_become_nanoseconds),
+        IN_SLOT(sums_stay_within_what_the_others_allow),
+        IN_SLOT(label_nodes_become_labels),
         IN_SLOT(values_times_and_comments_are_taken_over),
         IN_SLOT(the_peak_is_what_was_saved_in_its_epoch),
         IN_SLOT(pseudo_frames_become_named_functions),

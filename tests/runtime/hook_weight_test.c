@@ -34,27 +34,12 @@ static void weights_are_the_inverse_of_the_probability(void **state)
     for_each_size(check_weight);
 }
 
-static void check_variance(uint64_t size, uint64_t rate, double x)
-{
-    double p = -expm1(-x);
-    double expected = x * x * (1 - p) / (p * p);
-    double variance = (double)weight_variance_q16(size, rate) / 65536;
-    assert_true(fabs(variance - expected) <= 2.0 / 65536);
-}
-
-static void variances_follow_the_closed_form(void **state)
-{
-    (void)state;
-    for_each_size(check_variance);
-}
-
 static void rate_one_is_exact(void **state)
 {
     (void)state;
     for (uint64_t size = 0; size < 1ull << 40; size = size * 3 + 1) {
         assert_int_equal(weight_objects_q16(size, 1), WEIGHT_ONE_Q16);
         assert_int_equal(weight_bytes(size, WEIGHT_ONE_Q16), size);
-        assert_int_equal(weight_variance_q16(size, 1), 0);
     }
 }
 
@@ -63,7 +48,6 @@ static void an_empty_object_weighs_like_one_byte_and_holds_nothing(void **state)
     (void)state;
     assert_int_equal(weight_objects_q16(0, 4096), weight_objects_q16(1, 4096));
     assert_int_equal(weight_bytes(0, weight_objects_q16(0, 4096)), 0);
-    assert_int_equal(weight_variance_q16(0, 4096), 0);
 }
 
 static uint64_t next_random(uint64_t *state)
@@ -114,7 +98,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_are_the_inverse_of_the_probability),
-        cmocka_unit_test(variances_follow_the_closed_form),
         cmocka_unit_test(rate_one_is_exact),
         cmocka_unit_test(an_empty_object_weighs_like_one_byte_and_holds_nothing),
         cmocka_unit_test(gaps_are_exponential),
