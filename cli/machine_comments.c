@@ -1,10 +1,9 @@
 /* machine_comments.c: finds "# KEY VALUE" among a profile's comments. */
 #include "cli/machine_comments.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "cli/decimal.h"
 #include "proto/profile.h"
 
 const char *machine_comment(const struct profile *profile, const char *key)
@@ -26,12 +25,8 @@ const char *machine_comment(const struct profile *profile, const char *key)
 bool machine_comment_number(const struct profile *profile, const char *key, uint64_t *number)
 {
     const char *text = machine_comment(profile, key);
-    if (!text || text[0] < '0' || text[0] > '9')
-        return false;
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (errno != 0 || *end != '\0')
+    uint64_t value;
+    if (!text || !decimal_read(&text, &value) || *text != '\0')
         return false;
     *number = value;
     return true;
