@@ -75,6 +75,8 @@ struct collector *collector_open(const struct collector_options *options, struct
         .jobs = {.folder = options->folder,
                  .format = options->format,
                  .no_symbolize = options->no_symbolize,
+                 .keeps_result = options->keeps_result,
+                 .result = -1,
                  .say = options->say,
                  .context = options->context},
         .sequence = 1, /* the command's */
@@ -318,6 +320,13 @@ bool collector_has_met_command(const struct collector *collector)
 const struct job *collector_written(const struct collector *collector)
 {
     return collector->jobs.written;
+}
+
+int collector_take_result(struct collector *collector)
+{
+    int result = collector->jobs.result;
+    collector->jobs.result = -1;
+    return result;
 }
 
 void collector_counts(const struct collector *collector, struct collector_counts *counts)

@@ -25,6 +25,7 @@ struct collector_options {
     uint64_t temporary_ns; /* objects freed before they are so old are temporary */
     bool no_follow;        /* the command alone is profiled */
     bool no_symbolize;
+    bool keeps_result;   /* for collector_take_result */
     const char *format;  /* one of format_names */
     struct names *names; /* the caller's; must outlive the collector */
     int folder;          /* relative names start here; the caller's */
@@ -88,6 +89,9 @@ uint32_t collector_living(const struct collector *collector);
 bool collector_has_met_command(const struct collector *collector);
 /* The finished files, newest first; collector_close frees them. */
 const struct job *collector_written(const struct collector *collector);
+/* A descriptor of all that the command's file was to hold, wherever it went, which the caller is to
+ * close; -1 when there is none, or it was not to be kept. */
+int collector_take_result(struct collector *collector);
 void collector_counts(const struct collector *collector, struct collector_counts *counts);
 
 /* CLOCK_MONOTONIC in nanoseconds. */

@@ -31,6 +31,13 @@ static void say(struct jobs *jobs, const char *line)
     jobs->say(jobs->context, line);
 }
 
+static void keep_result(struct jobs *jobs, int file)
+{
+    if (jobs->result >= 0)
+        close(jobs->result);
+    jobs->result = fcntl(file, F_DUPFD_CLOEXEC, 0);
+}
+
 /* The end of a job: what is in file gets its place. The profile is not needed any more. */
 static void deliver(struct jobs *jobs, struct job *job, int file)
 {
@@ -46,6 +53,8 @@ static void deliver(struct jobs *jobs, struct job *job, int file)
         say(jobs, line);
     free(job->path);
     job->path = place;
+    if (jobs->keeps_result && job->is_command)
+        keep_result(jobs, file);
     profile_free(job->profile);
     job->profile = NULL;
     job->next = jobs->written;
@@ -233,5 +242,7 @@ void jobs_close(struct jobs *jobs)
     }
     free_list(jobs->waiting);
     free_list(jobs->written);
+    if (jobs->keeps_result && jobs->result >= 0)
+        close(jobs->result);
     *jobs = (struct jobs){.epoll = -1};
 }

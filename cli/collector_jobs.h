@@ -42,6 +42,8 @@ struct jobs {
     struct job *waiting;               /* in the order of their coming, the command's first */
     struct job *running[JOBS_AT_ONCE]; /* NULL: free */
     struct job *written;               /* the newest first */
+    bool keeps_result;                 /* result is wanted */
+    int result; /* of the command: a descriptor of all that its file was to hold; -1: not yet */
     void (*say)(void *context, const char *line); /* one line for the user */
     void *context;
 };

@@ -8,13 +8,15 @@ struct error;
 enum {
     STATUS_OK = 0,
     STATUS_FAILED = 1, /* our own failure: one line on stderr */
-    STATUS_USAGE = 2   /* wrong option, command or operand */
+    STATUS_USAGE = 2,  /* wrong option, command or operand */
+    STATUS_LEAKS = 3   /* more in use than --fail-above allows */
 };
 
 extern const struct command run_command;
 extern const struct command top_command;
 extern const struct command flame_command;
 extern const struct command fold_command;
+extern const struct command leaks_command;
 
 /* Prints "heapprof: TEXT" on stderr and returns status. */
 int command_fail(int status, const struct error *error);

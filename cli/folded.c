@@ -7,6 +7,7 @@
 
 #include "cli/frame_filter.h"
 #include "cli/frame_names.h"
+#include "cli/saturating.h"
 #include "proto/arena.h"
 #include "proto/hash_set.h"
 #include "proto/profile.h"
@@ -148,15 +149,6 @@ static struct stack *find_stack(struct folder *folder)
     return stack;
 }
 
-/* A sum too large stays at the end of the range: the line is then still the largest. */
-static int64_t add_values(int64_t a, int64_t b)
-{
-    int64_t sum;
-    if (!__builtin_add_overflow(a, b, &sum))
-        return sum;
-    return a < 0 ? INT64_MIN : INT64_MAX;
-}
-
 static void fold_samples(struct folder *folder, int sample_type_index)
 {
     for (size_t i = 0; i < folder->profile->sample_count; i++) {
@@ -166,7 +158,7 @@ static void fold_samples(struct folder *folder, int sample_type_index)
             continue;
         read_frames(folder, sample);
         struct stack *stack = find_stack(folder);
-        stack->value = add_values(stack->value, value);
+        stack->value = saturating_add(stack->value, value);
     }
 }
 

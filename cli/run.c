@@ -20,6 +20,7 @@
 #include "cli/command.h"
 #include "cli/option.h"
 #include "cli/output_file.h"
+#include "cli/run_leaks.h"
 #include "cli/run_session.h"
 #include "cli/summary.h"
 #include "cli/target_check.h"
@@ -47,6 +48,7 @@ struct run_options {
     const char *seed_text;
     uint64_t seed;
     uint64_t temporary_ns;
+    struct run_leaks leaks;
     bool quiet;
     bool verbose;
 };
@@ -70,6 +72,12 @@ static const struct option_row run_rows[] = {
     {0, "seed", "N", OPTION_TEXT, TO(seed_text), "seed of the sampling (default random)", NULL},
     {0, "temporary-threshold", "TIME", OPTION_DURATION, TO(temporary_ns),
      "an allocation freed within TIME is a temporary one (default 1ms)", NULL},
+    {0, "leaks", NULL, OPTION_FLAG, TO(leaks.is_wanted),
+     "show what the command has left, as `heapprof leaks` does", NULL},
+    {0, "suppressions", "FILE", OPTION_TEXT, TO(leaks.suppressions_path),
+     "with --leaks: leave out what FILE names (leak:PATTERN)", NULL},
+    {0, "fail-above", "SIZE", OPTION_SIZE, TO(leaks.fail_above),
+     "with --leaks: status 3 when more than SIZE is left (0: when anything is)", NULL},
     {'q', "quiet", NULL, OPTION_FLAG, TO(quiet), "print errors only, no summary", NULL},
     {'v', "verbose", NULL, OPTION_FLAG, TO(verbose), "print details in the summary", NULL},
     {0},
@@ -113,7 +121,7 @@ static bool check_options(struct run_options *options, struct error *error)
                   options->allocator);
         return false;
     }
-    return parse_seed(options, error);
+    return run_leaks_check(&options->leaks, options->format, error) && parse_seed(options, error);
 }
 
 /* --- what is said --------------------------------------------------------------------------- */
@@ -217,6 +225,7 @@ static bool open_session(struct session *session, const struct run_options *opti
             .temporary_ns = options->temporary_ns,
             .no_follow = options->no_follow,
             .no_symbolize = options->no_symbolize,
+            .keeps_result = options->leaks.is_wanted,
             .format = options->format,
             .names = names,
             .folder = folder,
@@ -281,10 +290,13 @@ static int run_command_in(struct session *session, const struct run_options *opt
     session_wait(session);
     bool has_followers = session_finish(session);
     report(session, options, target, names, folder, arguments[0], has_followers);
+    int leaks = run_leaks_report(&options->leaks, collector_take_result(session->collector),
+                                 collector_written(session->collector));
     if (has_followers && !session_detach(session))
         fprintf(stderr, "heapprof: child processes go on without profiles: %s\n", strerror(errno));
     launch_folder_remove(&session->folder);
-    return launch_signals_end_as(session->status);
+    int status = launch_signals_end_as(session->status);
+    return status != STATUS_OK ? status : leaks;
 }
 
 /* Everything that can be checked before the command starts, then the run. */
@@ -328,7 +340,10 @@ static uint64_t default_memory(void)
 static int run_main(const struct command *command, int argc, char **argv)
 {
     struct run_options options = {
-        .rate = DEFAULT_RATE, .max_memory = default_memory(), .temporary_ns = DEFAULT_TEMPORARY_NS};
+        .rate = DEFAULT_RATE,
+        .max_memory = default_memory(),
+        .temporary_ns = DEFAULT_TEMPORARY_NS,
+        .leaks.fail_above = UINT64_MAX};
     struct error error = {0};
     int first;
     switch (option_parse(command, argc, argv, &options, &first, &error)) {
@@ -348,7 +363,10 @@ static int run_main(const struct command *command, int argc, char **argv)
     struct names *names = names_new(options.output, format_suffix(options.format), &error);
     if (!names)
         return command_fail(STATUS_USAGE, &error);
-    int status = run_with(&options, names, argv + first);
+    bool ready = run_leaks_open(&options.leaks, &error);
+    int status =
+        ready ? run_with(&options, names, argv + first) : command_fail(STATUS_FAILED, &error);
+    run_leaks_done(&options.leaks);
     names_free(names);
     return status;
 }

@@ -65,17 +65,20 @@ static bool read_all(int descriptor, const char *name, size_t limit, size_t expe
         }
         need = used + 1;
     }
-    if (used == 0)
-        error_set(error, name, "empty file");
     *size = used;
-    return used > 0;
+    return true;
 }
 
-bool file_bytes_read(const char *path, size_t limit, uint8_t **bytes, size_t *size,
-                     struct error *error)
+static const char *name_of(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+bool file_bytes_read_any(const char *path, size_t limit, uint8_t **bytes, size_t *size,
+                         struct error *error)
 {
     bool is_stdin = strcmp(path, "-") == 0;
-    const char *name = is_stdin ? "standard input" : path;
+    const char *name = name_of(path);
     int descriptor = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (descriptor < 0) {
         error_set_errno(error, name, errno, "cannot be opened");
@@ -92,4 +95,17 @@ bool file_bytes_read(const char *path, size_t limit, uint8_t **bytes, size_t *si
         *bytes = NULL;
     }
     return ok;
+}
+
+bool file_bytes_read(const char *path, size_t limit, uint8_t **bytes, size_t *size,
+                     struct error *error)
+{
+    if (!file_bytes_read_any(path, limit, bytes, size, error))
+        return false;
+    if (*size > 0)
+        return true;
+    error_set(error, name_of(path), "empty file");
+    free(*bytes);
+    *bytes = NULL;
+    return false;
 }

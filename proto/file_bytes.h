@@ -14,4 +14,8 @@ struct error;
 bool file_bytes_read(const char *path, size_t limit, uint8_t **bytes, size_t *size,
                      struct error *error);
 
+/* The same where nothing is a file like any other: *size may be 0, and *bytes is freed then too. */
+bool file_bytes_read_any(const char *path, size_t limit, uint8_t **bytes, size_t *size,
+                         struct error *error);
+
 #endif

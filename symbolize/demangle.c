@@ -3,8 +3,8 @@
  * C++ goes through demangle_itanium.c, Rust through libiberty, whose short form is already what
  * people expect: no crate hashes (v0) and no "::h0123456789abcdef" (legacy). A hostile v0 name can
  * double its output at every back reference, so output is bounded: the writer leaves the demangler
- * by longjmp when the bound is passed. That is sound because rust_demangle_callback keeps all its
- * state on the stack. Names of other languages (Go, D, Swift, Ada) stay as they are.
+ * by longjmp when the bound is passed. That is sound because libiberty's demanglers with a callback
+ * keep all their state on the stack. Names of other languages (Go, D, Swift, Ada) stay as they are.
  *
  * Source of the schemes: Itanium C++ ABI chapter 5.1; Rust RFC 2603 (v0). */
 #include "symbolize/demangle.h"
@@ -23,31 +23,32 @@
 /* Longer names are left alone. The demanglers recurse on their input; the worst names found (a
  * pointer or a local name a letter) take 100 bytes of stack a letter: 2 MiB at this bound. */
 #define MANGLED_LENGTH_MAX 16384u
-#define RUST_OUTPUT_MAX 16384u
+#define OUTPUT_MAX 16384u
 
-struct rust_text {
+struct bounded_text {
     jmp_buf too_long;
     size_t length;
-    char text[RUST_OUTPUT_MAX];
+    char text[OUTPUT_MAX];
 };
 
-static void rust_append(const char *piece, size_t length, void *context)
+static void append(const char *piece, size_t length, void *context)
 {
-    struct rust_text *out = context;
+    struct bounded_text *out = context;
     if (length >= sizeof(out->text) - out->length)
         longjmp(out->too_long, 1);
     memcpy(out->text + out->length, piece, length);
     out->length += length;
 }
 
-/* NULL when name is not a Rust name. */
-static char *demangle_rust(const char *name)
+/* What one of libiberty's demanglers makes of name; NULL when that is nothing, or too long. */
+static char *demangle_by(int (*demangler)(const char *name, int options,
+                                          demangle_callbackref callback, void *context),
+                         int options, const char *name)
 {
-    struct rust_text *out = heap_alloc(sizeof(*out));
+    struct bounded_text *out = heap_alloc(sizeof(*out));
     char *result = NULL;
     out->length = 0;
-    if (setjmp(out->too_long) == 0 &&
-        rust_demangle_callback(name, DMGL_NO_OPTS, rust_append, out)) {
+    if (setjmp(out->too_long) == 0 && demangler(name, options, append, out)) {
         out->text[out->length] = '\0';
         result = heap_text(out->text);
     }
@@ -107,7 +108,7 @@ char *demangle_simple(const char *name)
     char *result = NULL;
     if (length <= MANGLED_LENGTH_MAX) {
         if (is_rust)
-            result = demangle_rust(name);
+            result = demangle_by(rust_demangle_callback, DMGL_NO_OPTS, name);
         if (!result && is_cxx)
             result = demangle_itanium(name);
     }
@@ -117,4 +118,11 @@ char *demangle_simple(const char *name)
             result[plain_length(name)] = '\0';
     }
     return result;
+}
+
+char *demangle_full(const char *name)
+{
+    if (strncmp(name, "_Z", 2) != 0 || strlen(name) > MANGLED_LENGTH_MAX)
+        return NULL;
+    return demangle_by(cplus_demangle_v3_callback, DMGL_PARAMS | DMGL_ANSI, name);
 }

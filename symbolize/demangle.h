@@ -9,4 +9,9 @@
  * caller frees; never NULL. Any thread. */
 char *demangle_simple(const char *name);
 
+/* A C++ name with all that it says, as c++filt prints it: "Box<int>::put(int)". NULL for any other
+ * name, and for one that cannot be demangled within bounds. malloc'ed, the caller frees. Any
+ * thread. */
+char *demangle_full(const char *name);
+
 #endif

@@ -5,8 +5,12 @@ A line is `root;caller;leaf VALUE...`, one value for each sample type. `outer > 
 site with an inlined function. Names take Python's escapes: \\n, \\x1b, \\u202e, and \\udcff for the
 byte 0xff, which makes invalid UTF-8. Written without protobuf tools, so that a test can make files
 that no such tool would.
+
+Besides types there may be --comment=TEXT, --default=TYPE, --period=BYTES, and --extra=FIELD:NUMBER,
+which gives each sample a field of ours (see proto/profile.proto), a double from FIELD 100 on.
 """
 import gzip
+import struct
 import sys
 
 
@@ -31,6 +35,7 @@ class Profile:
         self.strings = {b"": 0}
         self.functions = {}
         self.locations = {}
+        self.extra = b""
         self.body = bytearray()
 
     def string(self, text):
@@ -54,7 +59,21 @@ class Profile:
 
     def sample(self, stack, values):
         places = b"".join(varint(self.location(frame)) for frame in reversed(stack))
-        self.body += field(2, field(1, places) + field(2, b"".join(map(varint, values))))
+        self.body += field(2, field(1, places) + field(2, b"".join(map(varint, values))) + self.extra)
+
+    def option(self, name, value):
+        if name == "--comment":
+            self.body += field(13, self.string(value))
+        elif name == "--default":
+            self.body += field(14, self.string(value))
+        elif name == "--period":
+            self.body += field(11, field(1, self.string("space")) + field(2, self.string("bytes")))
+            self.body += field(12, int(value))
+        elif name == "--extra":
+            tag, number = value.split(":")
+            self.extra += varint(int(tag) << 3 | 1) + struct.pack("<d", float(number))
+        else:
+            sys.exit(f"flame_profile.py: unknown option {name}")
 
     def encode(self):
         self.body += field(3, field(1, 1) + field(2, 0x1000) + field(3, 0x9000000) +
@@ -64,14 +83,18 @@ class Profile:
 
 def main():
     profile = Profile()
-    for sample_type in sys.argv[1:]:
+    options = [argument for argument in sys.argv[1:] if argument.startswith("--")]
+    types = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
+    for option in options:
+        profile.option(*option.split("=", 1))
+    for sample_type in types:
         name, unit = sample_type.split("/")
         profile.body += field(1, field(1, profile.string(name)) + field(2, profile.string(unit)))
     for line in sys.stdin.buffer.read().decode().split("\n"):
         if not line:
             continue
         words = line.split(" ")
-        count = len(sys.argv) - 1
+        count = len(types)
         stack = [frame.encode("latin-1", "backslashreplace").decode("unicode_escape")
                  for frame in " ".join(words[:-count]).split(";")]
         profile.sample(stack, [int(word) for word in words[-count:]])

@@ -100,6 +100,24 @@ static void what_cannot_be_read_is_told_by_name(void **state)
     assert_refused("/dev/zero", ": too large: more than 1 MiB");
 }
 
+static void where_nothing_will_do_an_empty_file_is_read(void **state)
+{
+    struct folder *folder = *state;
+    struct error error = {0};
+    uint8_t *bytes;
+    size_t size = 1;
+    write_file(folder->file, 0);
+    assert_true(file_bytes_read_any(folder->file, LIMIT, &bytes, &size, &error));
+    assert_int_equal(size, 0);
+    free(bytes);
+    write_file(folder->file, 5);
+    assert_true(file_bytes_read_any(folder->file, LIMIT, &bytes, &size, &error));
+    assert_int_equal(size, 5);
+    free(bytes);
+    assert_false(file_bytes_read_any(folder->path, LIMIT, &bytes, &size, &error));
+    assert_null(bytes);
+}
+
 static void a_fifo_is_read_to_its_end(void **state)
 {
     struct folder *folder = *state;
@@ -141,6 +159,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_file_is_read_whole_up_to_the_limit, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(what_cannot_be_read_is_told_by_name, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(where_nothing_will_do_an_empty_file_is_read, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(a_fifo_is_read_to_its_end, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_dash_is_standard_input, make_folder, remove_folder),

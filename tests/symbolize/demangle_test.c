@@ -219,9 +219,32 @@ static void names_that_would_grow_exponentially_end_quickly(void **state)
     free(simple);
 }
 
+static void the_full_name_says_everything(void **state)
+{
+    (void)state;
+    static const struct pair pairs[] = {
+        {"_ZNSt6vectorIiSaIiEE9push_backERKi",
+         "std::vector<int, std::allocator<int> >::push_back(int const&)"},
+        {"_Z5outeri", "outer(int)"},
+        {"main", NULL},
+        {"_Znonsense", NULL},
+        {"", NULL},
+        {NULL, NULL},
+    };
+    for (const struct pair *pair = pairs; pair->mangled; pair++) {
+        char *full = demangle_full(pair->mangled);
+        if (pair->simple)
+            assert_string_equal(full, pair->simple);
+        else
+            assert_null(full);
+        free(full);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_full_name_says_everything),
         cmocka_unit_test(parameters_and_template_arguments_are_left_out),
         cmocka_unit_test(enclosing_functions_lose_their_parameters_and_lambdas_keep_theirs),
         cmocka_unit_test(operators_keep_their_names),
