@@ -14,7 +14,7 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &run_command, &top_command, &flame_command, &fold_command, &leaks_command,
+    &run_command, &top_command, &flame_command, &fold_command, &leaks_command, &info_command,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

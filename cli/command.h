@@ -17,6 +17,7 @@ extern const struct command top_command;
 extern const struct command flame_command;
 extern const struct command fold_command;
 extern const struct command leaks_command;
+extern const struct command info_command;
 
 /* Prints "heapprof: TEXT" on stderr and returns status. */
 int command_fail(int status, const struct error *error);

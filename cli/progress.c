@@ -10,9 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "cli/terminal_size.h"
 
 #define DELAY_MS 1000
 #define INTERVAL_MS 200
@@ -48,14 +49,6 @@ static bool terminal_can_erase(void)
     return isatty(STDERR_FILENO) && kind != NULL && strcmp(kind, "dumb") != 0;
 }
 
-static size_t terminal_columns(void)
-{
-    struct winsize size;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return 80;
-    return size.ws_col;
-}
-
 static void show(const struct progress *progress, time_t seconds)
 {
     char line[LINE_SIZE];
@@ -72,7 +65,7 @@ static void show(const struct progress *progress, time_t seconds)
         return;
     /* One column stays free: a full line would wrap, and could not be erased. */
     size_t shown = (size_t)length < sizeof(line) ? (size_t)length : sizeof(line) - 1;
-    size_t columns = terminal_columns();
+    size_t columns = terminal_columns(STDERR_FILENO);
     if (shown >= columns)
         shown = columns - 1;
     char text[sizeof(ERASE_LINE) + LINE_SIZE];

@@ -25,7 +25,7 @@ printf '\nWhat held the memory when it was at its peak:\n'
 show "$build/heapprof" top -n 10 "$out/heap.prof"
 
 printf '\nWhat was never given back (the leak is in remember_visitor):\n'
-show "$build/heapprof" top -n 5 --sample-type=inuse_space "$out/heap.prof"
+show "$build/heapprof" leaks -n 3 "$out/heap.prof"
 
 "$build/heapprof" flame -o "$out/heap.svg" "$out/heap.prof"
 printf '\nThe flamegraph, to open in a browser: %s\n' "$out/heap.svg"

@@ -18,7 +18,7 @@ setup() {
     for way in --help -h help; do
         run -0 --separate-stderr "$HEAPPROF" $way
         [ -z "$stderr" ]
-        for command in run top flame fold; do
+        for command in run top flame fold leaks info; do
             [[ $output == *$'\n'"  $command "* ]]
         done
     done
@@ -28,14 +28,14 @@ setup() {
     run -0 "$HEAPPROF" --version
     [[ $output =~ ^heapprof\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
     version=$output
-    for command in run top flame fold; do
+    for command in run top flame fold leaks info; do
         run -0 "$HEAPPROF" $command --version
         [ "$output" = "$version" ]
     done
 }
 
 @test "each command describes itself, the same by help and --help, within 80 columns" {
-    for command in run top flame fold; do
+    for command in run top flame fold leaks info; do
         run -0 "$HEAPPROF" help $command
         [[ $output == "usage: heapprof $command [options] "* ]]
         [[ $output == *"--help"* && $output == *"--version"* ]]
@@ -67,7 +67,7 @@ setup() {
 
 @test "an option that does not exist is one line and status 2" {
     fails_with 2 "heapprof: unknown option --frobnicate, try 'heapprof --help'" "$HEAPPROF" --frobnicate
-    for command in run top flame fold; do
+    for command in run top flame fold leaks info; do
         fails_with 2 "heapprof: $command: unknown option --frobnicate, *" "$HEAPPROF" $command --frobnicate x
         fails_with 2 "heapprof: $command: unknown option -Z, *" "$HEAPPROF" $command -Z x
     done
@@ -76,7 +76,7 @@ setup() {
 }
 
 @test "a report wants exactly one file" {
-    for command in top flame fold; do
+    for command in top flame fold leaks info; do
         fails_with 2 "heapprof: $command: needs exactly one profile file" "$HEAPPROF" $command
         fails_with 2 "heapprof: $command: needs exactly one profile file" "$HEAPPROF" $command a b
     done

@@ -43,6 +43,14 @@ same_options() {
     same_options fold
 }
 
+@test "the README lists the options of leaks, as --help does" {
+    same_options leaks
+}
+
+@test "the README lists the options of info, as --help does" {
+    same_options info
+}
+
 @test "every make target in the README exists" {
     local target
     while read -r target; do
