@@ -15,19 +15,32 @@
 
 struct profile;
 
+/* What rows are ranked and cut by. */
+enum report_ranking {
+    REPORT_BY_VALUE,     /* of the sample type */
+    REPORT_BY_TEMPORARY, /* objects freed within the temporary threshold */
+    /* Cut by value, ranked by value times its mean age: what is large and has stayed long comes
+     * first; large and young, or old and tiny, after it. */
+    REPORT_BY_AGE
+};
+
 struct report_options {
-    int sample_type_index; /* valid in the profile */
-    bool by_lines;         /* rows are lines of functions */
-    bool by_cum;           /* sorted by cum, not flat */
-    uint64_t node_count;   /* at most so many rows; 0 for no limit */
-    double node_fraction;  /* 0 to 1: drop what is below this part of the total */
+    int sample_type_index;  /* valid in the profile */
+    int objects_type_index; /* that counts the objects of it; -1 for none */
+    enum report_ranking ranking;
+    const char *label;    /* rows are values of the label of this key; NULL: functions */
+    bool by_lines;        /* rows are lines of functions */
+    bool by_cum;          /* sorted by cum, not flat */
+    uint64_t node_count;  /* at most so many rows; 0 for no limit */
+    double node_fraction; /* 0 to 1: drop what is below this part of the total */
 };
 
 struct report_row {
     const char *title; /* valid UTF-8, may hold anything */
-    int64_t flat, cum; /* in the unit of the sample type */
+    int64_t flat, cum; /* what is ranked and cut: values, or temporary objects */
+    double rank;       /* goes before flat and cum; 0 for all rows where these decide */
     enum report_inlining inlining;
-    struct report_node *node;
+    struct report_node *node; /* holds all sums */
 };
 
 struct report {
@@ -36,7 +49,8 @@ struct report {
     size_t kept_count;    /* rows that there would be without a limit */
     size_t dropped_count; /* rows dropped for being small */
     int64_t total;        /* what 100% is; see report_total.h */
-    const char *file;     /* path of the program, "" when unknown */
+    struct report_sums total_sums;
+    const char *file; /* path of the program, "" when unknown */
     struct report_nodes nodes;
     struct mapping_groups *groups;
 };

@@ -7,6 +7,7 @@
 #ifndef HEAPPROF_CLI_REPORT_NODES_H
 #define HEAPPROF_CLI_REPORT_NODES_H
 
+#include "cli/report_sums.h"
 #include "proto/text_table.h"
 
 #include <stdbool.h>
@@ -32,7 +33,7 @@ struct report_node {
     const struct text *object; /* path of the binary, for code without a name; else "" */
     int64_t line;
     int64_t start_line; /* of a function without a name */
-    int64_t flat, cum;
+    struct report_sums flat, cum;
     uint64_t last_sample; /* the last one that was added, + 1: counts recursion once */
     bool may_be_inlined;  /* some location has it inlined */
     bool is_shown;        /* not cut off */
@@ -45,8 +46,9 @@ struct report_nodes {
     struct report_node **nodes;
     size_t count;
     size_t capacity;
-    size_t *first;                 /* of location i: of_frame[first[i]] to [first[i + 1] - 1] */
-    struct report_node **of_frame; /* innermost first, without frames that filter hides */
+    size_t *first;                  /* of location i: of_frame[first[i]] to [first[i + 1] - 1] */
+    struct report_node **of_frame;  /* innermost first, without frames that filter hides */
+    struct report_node **of_sample; /* of sample i, where nodes are not functions; else NULL */
 };
 
 /* What the nodes are made from. All must outlive the nodes. */

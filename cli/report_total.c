@@ -6,6 +6,7 @@
 #include "cli/report_total.h"
 
 #include "cli/mapping_groups.h"
+#include "cli/report_labels.h"
 #include "cli/wrapping.h"
 #include "proto/arena.h"
 #include "proto/hash_set.h"
@@ -132,12 +133,6 @@ static int compare_labels(const void *left, const void *right)
     return order != 0 ? order : (a > b) - (a < b);
 }
 
-/* A number 0 without unit cannot be told from no label at all in the file format. */
-static bool says_something(const struct profile_label *label)
-{
-    return label->str != NULL || label->num != 0 || label->num_unit[0] != '\0';
-}
-
 static void add_labels(struct row_set *set, const struct profile_sample *sample)
 {
     uint32_t count = 0;
@@ -145,7 +140,7 @@ static void add_labels(struct row_set *set, const struct profile_sample *sample)
         return;
     const struct profile_label **sorted = heap_alloc(sample->label_count * sizeof(*sorted));
     for (uint32_t i = 0; i < sample->label_count; i++)
-        if (says_something(&sample->labels[i]))
+        if (report_label_is_given(&sample->labels[i]))
             sorted[count++] = &sample->labels[i];
     qsort(sorted, count, sizeof(*sorted), compare_labels);
     for (uint32_t i = 0; i < count; i++) {
@@ -159,7 +154,7 @@ static void add_labels(struct row_set *set, const struct profile_sample *sample)
     free(sorted);
 }
 
-static bool is_base(const struct profile_sample *sample)
+bool report_total_is_base(const struct profile_sample *sample)
 {
     for (uint32_t i = 0; i < sample->label_count; i++) {
         const struct profile_label *label = &sample->labels[i];
@@ -209,7 +204,7 @@ static void add_merged(struct totals *totals, const struct profile *profile,
         add_labels(&set, sample);
         struct row *row = take_row(&set);
         row->value = wrapping_add(row->value, sample->values[sample_type_index]);
-        row->is_base = is_base(sample);
+        row->is_base = report_total_is_base(sample);
     }
     for (size_t i = 0; i < set.row_count; i++)
         totals_add(totals, set.rows[i]->value, set.rows[i]->is_base);
@@ -218,7 +213,7 @@ static void add_merged(struct totals *totals, const struct profile *profile,
 }
 
 int64_t report_total(const struct profile *profile, const struct mapping_groups *groups,
-                     int sample_type_index)
+                     int sample_type_index, bool *of_base)
 {
     struct totals totals = {0};
     if (merging_matters(profile, sample_type_index))
@@ -226,6 +221,7 @@ int64_t report_total(const struct profile *profile, const struct mapping_groups 
     else
         for (size_t i = 0; i < profile->sample_count; i++)
             totals_add(&totals, profile->samples[i]->values[sample_type_index],
-                       is_base(profile->samples[i]));
-    return totals.base > 0 ? totals.base : totals.all;
+                       report_total_is_base(profile->samples[i]));
+    *of_base = totals.base > 0;
+    return *of_base ? totals.base : totals.all;
 }

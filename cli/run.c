@@ -339,11 +339,10 @@ static uint64_t default_memory(void)
 
 static int run_main(const struct command *command, int argc, char **argv)
 {
-    struct run_options options = {
-        .rate = DEFAULT_RATE,
-        .max_memory = default_memory(),
-        .temporary_ns = DEFAULT_TEMPORARY_NS,
-        .leaks.fail_above = UINT64_MAX};
+    struct run_options options = {.rate = DEFAULT_RATE,
+                                  .max_memory = default_memory(),
+                                  .temporary_ns = DEFAULT_TEMPORARY_NS,
+                                  .leaks.fail_above = UINT64_MAX};
     struct error error = {0};
     int first;
     switch (option_parse(command, argc, argv, &options, &first, &error)) {

@@ -14,6 +14,7 @@
 
 #include "cli/collector_jobs.h"
 #include "cli/collector_proc.h"
+#include "cli/estimate.h"
 #include "cli/quantity.h"
 #include "cli/terminal_text.h"
 #include "proto/arena.h"
@@ -38,40 +39,16 @@ row(FILE *stream, const char *what, const char *format, ...)
     fputc('\n', stream);
 }
 
-/* The square root, by Newton's method: the command does not need libm for one number. */
-static double square_root(double value)
-{
-    if (!(value > 0))
-        return 0;
-    double root = value > 1 ? value : 1;
-    for (int i = 0; i < 2000; i++) {
-        double next = (root + value / root) / 2;
-        if (next >= root)
-            break;
-        root = next;
-    }
-    return root;
-}
-
 static const char *nanoseconds(uint64_t ns, char *text)
 {
     return quantity_text(ns > INT64_MAX ? INT64_MAX : (int64_t)ns, "nanoseconds", text);
 }
 
-/* "12.50MB ± 0.99MB": the error in the value's unit. */
 static void print_bytes(FILE *stream, const char *what, int64_t bytes, double variance,
                         const char *after)
 {
-    char value[QUANTITY_TEXT_SIZE], error[QUANTITY_TEXT_SIZE];
-    double two_errors = 2 * square_root(variance);
-    const char *unit;
-    quantity_text(bytes, "bytes", value);
-    quantity_scale(bytes, "bytes", "auto", &unit);
-    if (two_errors < 0.5 || two_errors > 9e18)
-        row(stream, what, "%s%s", value, after);
-    else
-        row(stream, what, "%s \u00b1 %s%s", value,
-            quantity_text_in((int64_t)(two_errors + 0.5), "bytes", unit, error), after);
+    char value[ESTIMATE_TEXT_SIZE];
+    row(stream, what, "%s%s", estimate_text(bytes, "bytes", variance, value), after);
 }
 
 static void print_losses(FILE *stream, const struct store_totals *totals)

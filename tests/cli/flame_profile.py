@@ -1,17 +1,28 @@
 #!/usr/bin/env python3
-"""flame_profile.py TYPE/UNIT...: folded stacks on stdin become a pprof file on stdout.
+"""flame_profile.py TYPE/UNIT... [#COMMENT...]: folded stacks on stdin become a pprof file on stdout.
 
 A line is `root;caller;leaf VALUE...`, one value for each sample type. `outer > inner` is one call
 site with an inlined function. Names take Python's escapes: \\n, \\x1b, \\u202e, and \\udcff for the
-byte 0xff, which makes invalid UTF-8. Written without protobuf tools, so that a test can make files
-that no such tool would.
+byte 0xff, which makes invalid UTF-8. Behind ` | ` a line has more of its sample: `NAME=NUMBER` is a
+field of heapprof's own (see profile.proto), `@KEY=TEXT` and `@KEY=NUMBER/UNIT` are labels. Written
+without protobuf tools, so that a test can make files that no such tool would.
 
-Besides types there may be --comment=TEXT, --default=TYPE, --period=BYTES, and --extra=FIELD:NUMBER,
-which gives each sample a field of ours (see proto/profile.proto), a double from FIELD 100 on.
+Besides types there may be comments that begin with #, --comment=TEXT, --default=TYPE, --period=BYTES,
+and --extra=FIELD:NUMBER, which gives each sample a field of ours (see proto/profile.proto), a double
+from FIELD 100 on.
 """
 import gzip
+import re
 import struct
 import sys
+
+# heapprof's own fields of a sample, and those of them that are integers.
+EXTRAS = {name: tag for tag, name in enumerate((
+    "alloc_space_variance inuse_space_variance peak_space_variance alloc_samples inuse_samples "
+    "peak_samples alloc_objects_variance inuse_objects_variance peak_objects_variance "
+    "freed_objects lifetime_sum lifetime_min lifetime_max temporary_objects foreign_objects "
+    "age_sum").split(), 100)}
+INTEGERS = ("alloc_samples", "inuse_samples", "peak_samples", "lifetime_min", "lifetime_max")
 
 
 def varint(number):
@@ -57,9 +68,21 @@ class Profile:
             self.body += field(4, field(1, number) + field(2, 1) + field(3, 0x1000 + number) + lines)
         return self.locations[frame]
 
-    def sample(self, stack, values):
+    def more(self, name, value):
+        """A field of a sample: one of heapprof's own, or a label."""
+        if not name.startswith("@"):
+            if name in INTEGERS:
+                return field(EXTRAS[name], int(value))
+            return varint(EXTRAS[name] << 3 | 1) + struct.pack("<d", float(value))
+        number = re.fullmatch(r"(-?\d+)/(.*)", value)
+        content = (field(3, int(number[1])) + field(4, self.string(number[2])) if number else
+                   field(2, self.string(value)))
+        return field(3, field(1, self.string(name[1:])) + content)
+
+    def sample(self, stack, values, more):
         places = b"".join(varint(self.location(frame)) for frame in reversed(stack))
-        self.body += field(2, field(1, places) + field(2, b"".join(map(varint, values))) + self.extra)
+        self.body += field(2, field(1, places) + field(2, b"".join(map(varint, values))) +
+                            b"".join(self.more(*word.split("=", 1)) for word in more) + self.extra)
 
     def option(self, name, value):
         if name == "--comment":
@@ -84,8 +107,9 @@ class Profile:
 def main():
     profile = Profile()
     options = [argument for argument in sys.argv[1:] if argument.startswith("--")]
-    types = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
-    for option in options:
+    comments = [argument for argument in sys.argv[1:] if argument.startswith("#")]
+    types = [argument for argument in sys.argv[1:] if argument[0] not in "-#"]
+    for option in options + [f"--comment={comment}" for comment in comments]:
         profile.option(*option.split("=", 1))
     for sample_type in types:
         name, unit = sample_type.split("/")
@@ -93,11 +117,12 @@ def main():
     for line in sys.stdin.buffer.read().decode().split("\n"):
         if not line:
             continue
+        line, _, more = line.partition(" | ")
         words = line.split(" ")
         count = len(types)
         stack = [frame.encode("latin-1", "backslashreplace").decode("unicode_escape")
                  for frame in " ".join(words[:-count]).split(";")]
-        profile.sample(stack, [int(word) for word in words[-count:]])
+        profile.sample(stack, [int(word) for word in words[-count:]], more.split())
     sys.stdout.buffer.write(gzip.compress(profile.encode(), mtime=0))
 
 

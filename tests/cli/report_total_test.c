@@ -13,7 +13,8 @@
 static int64_t total_of(const struct profile *profile)
 {
     struct mapping_groups *groups = mapping_groups_new(profile);
-    int64_t total = report_total(profile, groups, 0);
+    bool of_base;
+    int64_t total = report_total(profile, groups, 0, &of_base);
     mapping_groups_free(groups);
     return total;
 }

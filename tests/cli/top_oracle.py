@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """top_oracle.py HEAPPROF FILE... | top_oracle.py HEAPPROF --random FIRST COUNT: compares
-`heapprof top` with `go tool pprof -top`, byte for byte.
+`heapprof top --error=never` with `go tool pprof -top`, byte for byte.
 
 For every sample type of every file (or random profile), with several sets of options. Files that
 pprof itself refuses, and files of formats other than pprof's own, are left out and counted. Prints
@@ -60,7 +60,8 @@ class Oracle:
     def compare(self, job):
         path, index, (pprof_options, heapprof_options) = job
         theirs = self.run(self.pprof, "-top", *pprof_options, f"-sample_index={index}", path)
-        ours = self.run(self.heapprof, "top", *heapprof_options, "--sample-type", str(index), path)
+        ours = self.run(self.heapprof, "top", "--error=never", *heapprof_options, "--sample-type",
+                        str(index), path)
         same = theirs.returncode == ours.returncode == 0 and theirs.stdout == ours.stdout
         return job, same, theirs, ours
 

@@ -11,10 +11,10 @@ same_as_pprof() { # FILE
     local type
     for type in alloc_objects alloc_space inuse_objects inuse_space peak_objects peak_space; do
         go tool pprof -symbolize=none -top -nodecount=30 -sample_index=$type "$1" 2>/dev/null >pprof.txt
-        "$HEAPPROF" top --sample-type=$type "$1" >top.txt
+        "$HEAPPROF" top --error=never --sample-type=$type "$1" >top.txt
         diff pprof.txt top.txt
         go tool pprof -symbolize=none -top -nodecount=0 -nodefraction=0 -sample_index=$type "$1" 2>/dev/null >pprof.txt
-        "$HEAPPROF" top -n 0 --node-fraction=0 --sample-type=$type "$1" >top.txt
+        "$HEAPPROF" top --error=never -n 0 --node-fraction=0 --sample-type=$type "$1" >top.txt
         diff pprof.txt top.txt
     done
 }
