@@ -132,9 +132,7 @@ static bool check_profile(const struct profile *profile, const char *path,
     if (label == NULL || report_labels_has(profile, label))
         return true;
     report_labels_keys(profile, keys);
-    if (strcmp(label, "thread") == 0)
-        error_set(error, path, "no threads in it; 'heapprof run --threads' records them");
-    else if (keys[0] == '\0')
+    if (keys[0] == '\0')
         error_set(error, path, "no label '%s'; it has no labels", label);
     else
         error_set(error, path, "no label '%s'; it has %s", label, keys);

@@ -357,8 +357,6 @@ Showing nodes accounting for 31692.47kB, 100% of 31692.47kB total
         "$HEAPPROF" top --by=cpu "$known"
     known=$(make_profile space/bytes <<<"main;f 10")
     fails_with 1 "heapprof: $known: no label 'cpu'; it has no labels" "$HEAPPROF" top --by=cpu "$known"
-    fails_with 1 "heapprof: $known: no threads in it; 'heapprof run --threads' records them" \
-        "$HEAPPROF" top --by=thread "$known"
 }
 
 @test "a label's value cannot command the terminal" {
