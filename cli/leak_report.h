@@ -1,8 +1,7 @@
 /* leak_report.h: what is in use, as text, by stack, the largest first.
  *
  *     app, pid 4711
- *     live at exit: 8.10MB ± 1.02MB in 49951 objects, 2 stacks; suppressed: 0 in 0 objects, 0
- * stacks
+ *     live at exit: 8.10MB ± 1.02MB in 49951 objects, 2 stacks
  *
  *     8MB ± 1MB in 49940 objects, 98.77%, mean age 312.20ms
  *         #0 remember_visitor /src/bookshop.c:120

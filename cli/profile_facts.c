@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 
 #include "cli/decimal.h"
@@ -16,11 +15,11 @@
 #include "cli/quantity.h"
 #include "cli/saturating.h"
 #include "cli/size_histogram.h"
+#include "cli/store_losses.h"
 #include "cli/terminal_text.h"
 #include "cli/timeline.h"
 #include "proto/hash_set.h"
 #include "proto/profile.h"
-#include "proto/store_layout.h"
 
 #define LABEL_WIDTH 12
 
@@ -263,23 +262,6 @@ static void print_contents(const struct profile *profile, bool is_verbose, FILE 
 
 /* --- losses ---------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *name, *words;
-} losses[STORE_LOSS_COUNT] = {
-#define LOSS_ROW(name, words) [STORE_LOSS_##name] = {#name, words},
-    STORE_LOSSES(LOSS_ROW)
-#undef LOSS_ROW
-};
-
-/* The words for name[0..length), NULL for a reason that this version does not know. */
-static const char *loss_words(const char *name, size_t length)
-{
-    for (size_t i = 0; i < STORE_LOSS_COUNT; i++)
-        if (strlen(losses[i].name) == length && strncasecmp(losses[i].name, name, length) == 0)
-            return losses[i].words;
-    return NULL;
-}
-
 /* "NAME COUNT BYTES", the value of a comment. */
 static bool print_loss(const char *text, const char *label, FILE *stream)
 {
@@ -292,7 +274,7 @@ static bool print_loss(const char *text, const char *label, FILE *stream)
         return false;
     print_label(label, stream);
     fprintf(stream, "%" PRIu64 " ", count);
-    const char *words = loss_words(text, length);
+    const char *words = store_loss_words(text, length);
     for (size_t i = 0; words == NULL && i < length; i++)
         fputc(text[i] > ' ' && text[i] < 0x7f ? text[i] : '?', stream);
     fputs(words ? words : "", stream);

@@ -5,13 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "cli/store_losses.h"
 #include "proto/profile.h"
-
-static const char *const loss_names[STORE_LOSS_COUNT] = {
-#define LOSS_ROW(name, words) [STORE_LOSS_##name] = #name,
-    STORE_LOSSES(LOSS_ROW)
-#undef LOSS_ROW
-};
 
 static void __attribute__((format(printf, 2, 3)))
 add_comment(struct profile *profile, const char *format, ...)
@@ -27,9 +22,10 @@ add_comment(struct profile *profile, const char *format, ...)
 static void add_losses(struct profile *profile, const struct store_totals *totals)
 {
     for (int i = 0; i < STORE_LOSS_COUNT; i++) {
+        const char *capitals = store_loss_texts[i].name;
         char name[64] = "";
-        for (size_t k = 0; loss_names[i][k] != '\0' && k < sizeof(name) - 1; k++)
-            name[k] = (char)tolower((unsigned char)loss_names[i][k]);
+        for (size_t k = 0; k < sizeof(name) - 1 && capitals[k] != '\0'; k++)
+            name[k] = (char)tolower((unsigned char)capitals[k]);
         if (totals->losses[i] != 0)
             add_comment(profile, "# loss %s %llu %llu", name, (unsigned long long)totals->losses[i],
                         (unsigned long long)totals->loss_bytes[i]);

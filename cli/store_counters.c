@@ -78,11 +78,6 @@ struct store_time store_time_of(const struct store_header *header, const struct 
     };
 }
 
-uint32_t store_epoch(const struct store_header *header)
-{
-    return (uint32_t)(header->live.low >> 48 | (header->live.high >> 48) << 16);
-}
-
 void store_stack_values(const struct store_stack *stack, uint32_t epoch,
                         const struct store_time *time, int64_t *values,
                         struct profile_sample_extra *extra)

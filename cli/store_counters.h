@@ -18,11 +18,8 @@ struct store_time {
 
 struct store_time store_time_of(const struct store_header *header, const struct store_image *image);
 
-/* The peak's number. */
-uint32_t store_epoch(const struct store_header *header);
-
 /* Fills values[STORE_VALUE_COUNT] and *extra from a stack; objects in 1/65536 are rounded once,
- * here. epoch is the peak's. */
+ * here. epoch is the peak's (store_live_epoch). */
 void store_stack_values(const struct store_stack *stack, uint32_t epoch,
                         const struct store_time *time, int64_t *values,
                         struct profile_sample_extra *extra);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/saturating.h"
 #include "cli/store_comments.h"
 #include "cli/store_counters.h"
 #include "cli/store_labels.h"
@@ -46,12 +47,6 @@ static const char *const pseudo_names[STORE_FRAME_NO_STACK + 1] = {
     [STORE_FRAME_OTHER_STACKS] = "[other stacks]",
     [STORE_FRAME_NO_STACK] = "[no stack]",
 };
-
-static int64_t add_saturated(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
 
 static struct profile_location *pseudo_location(struct builder *builder, uint32_t frame)
 {
@@ -133,7 +128,7 @@ static void sum_up(struct store_totals *totals, const int64_t *values,
                    const struct profile_sample_extra *extra)
 {
     for (int i = 0; i < STORE_VALUE_COUNT; i++)
-        totals->values[i] = add_saturated(totals->values[i], values[i]);
+        totals->values[i] = saturating_add(totals->values[i], values[i]);
     totals->alloc_variance += extra->alloc_space_variance;
     totals->inuse_variance += extra->inuse_space_variance;
     totals->peak_variance += extra->peak_space_variance;
@@ -169,7 +164,7 @@ static void copy_header(struct store_totals *totals, const struct store_snapshot
     memcpy(totals->loss_bytes, header->loss_bytes, sizeof(totals->loss_bytes));
     totals->runtime_bytes = header->runtime_bytes;
     totals->module_count = snapshot->module_count;
-    totals->peak_bytes = header->live.high & ((1ull << 48) - 1);
+    totals->peak_bytes = store_live_peak(header->live);
     totals->counted_bytes = header->counted_bytes;
     totals->counted_threads = header->counted_threads;
     if (header->peak_ns > image->start_ns && header->peak_ns <= image->end_ns)
@@ -197,7 +192,7 @@ struct profile *store_profile(const struct store_snapshot *snapshot,
         .image = image,
         .totals = totals ? totals : &own,
         .profile = profile_new(),
-        .epoch = store_epoch(&snapshot->header),
+        .epoch = store_live_epoch(snapshot->header.live),
         .time = store_time_of(&snapshot->header, image),
     };
     *builder.totals = (struct store_totals){0};

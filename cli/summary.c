@@ -16,17 +16,12 @@
 #include "cli/collector_proc.h"
 #include "cli/estimate.h"
 #include "cli/quantity.h"
+#include "cli/store_losses.h"
 #include "cli/terminal_text.h"
 #include "proto/arena.h"
 
 /* Followed processes' files that are listed one by one. */
 enum { FILES_LISTED = 8 };
-
-static const char *const loss_words[STORE_LOSS_COUNT] = {
-#define LOSS_ROW(name, words) [STORE_LOSS_##name] = words,
-    STORE_LOSSES(LOSS_ROW)
-#undef LOSS_ROW
-};
 
 static void __attribute__((format(printf, 3, 4)))
 row(FILE *stream, const char *what, const char *format, ...)
@@ -59,10 +54,10 @@ static void print_losses(FILE *stream, const struct store_totals *totals)
             continue;
         char bytes[QUANTITY_TEXT_SIZE];
         if (totals->loss_bytes[i] != 0 && totals->loss_bytes[i] <= INT64_MAX)
-            row(stream, what, "%" PRIu64 " %s (%s)", totals->losses[i], loss_words[i],
+            row(stream, what, "%" PRIu64 " %s (%s)", totals->losses[i], store_loss_texts[i].words,
                 quantity_text((int64_t)totals->loss_bytes[i], "bytes", bytes));
         else
-            row(stream, what, "%" PRIu64 " %s", totals->losses[i], loss_words[i]);
+            row(stream, what, "%" PRIu64 " %s", totals->losses[i], store_loss_texts[i].words);
         what = "";
     }
     if (totals->damaged_stacks != 0)

@@ -4,7 +4,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+
+#include "cli/collector.h"
 
 struct reading {
     uint64_t ticks;
@@ -16,13 +17,6 @@ enum { LEAST_NS = 1000000 };
 static struct reading first;
 static bool is_trusted;
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* Both clocks at one moment: of a few tries the one that was interrupted least. */
 static struct reading take_reading(void)
 {
@@ -30,7 +24,7 @@ static struct reading take_reading(void)
     uint64_t least = UINT64_MAX;
     for (int i = 0; i < 8; i++) {
         uint64_t before = __builtin_ia32_rdtsc();
-        uint64_t ns = now_ns();
+        uint64_t ns = collector_now_ns();
         uint64_t after = __builtin_ia32_rdtsc();
         if (after - before < least) {
             least = after - before;
@@ -67,7 +61,7 @@ void tsc_clock_start(void)
 /* Ticks a nanosecond. */
 static double speed(void)
 {
-    while (now_ns() - first.ns < LEAST_NS)
+    while (collector_now_ns() - first.ns < LEAST_NS)
         ;
     struct reading last = take_reading();
     return (double)(last.ticks - first.ticks) / (double)(last.ns - first.ns);

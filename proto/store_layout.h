@@ -109,6 +109,23 @@ struct store_live {
     uint64_t low, high;
 } __attribute__((aligned(16)));
 
+#define STORE_LIVE_MASK ((1ull << 48) - 1)
+
+static inline uint64_t store_live_bytes(struct store_live live)
+{
+    return live.low & STORE_LIVE_MASK;
+}
+
+static inline uint64_t store_live_peak(struct store_live live)
+{
+    return live.high & STORE_LIVE_MASK;
+}
+
+static inline uint32_t store_live_epoch(struct store_live live)
+{
+    return (uint32_t)(live.low >> 48) | (uint32_t)(live.high >> 48) << 16;
+}
+
 /* How the process tells the time between two events: ticks, as tick_kind says. */
 enum store_tick_kind {
     STORE_TICK_NS = 0, /* CLOCK_MONOTONIC, nanoseconds */

@@ -111,8 +111,6 @@ static void unlock_stack(struct store_stack *stack, uint32_t sequence)
 
 /* --- live bytes and the peak ----------------------------------------------------------------- */
 
-#define LIVE_MASK ((1ull << 48) - 1)
-
 static inline bool live_swap(struct store_live *live, struct store_live *expected,
                              struct store_live wanted, bool alone)
 {
@@ -130,22 +128,17 @@ static inline bool live_swap(struct store_live *live, struct store_live *expecte
     return swapped;
 }
 
-static uint32_t live_epoch(struct store_live live)
-{
-    return (uint32_t)(live.low >> 48) | (uint32_t)(live.high >> 48) << 16;
-}
-
 /* Adds to (or takes from) live, raises the peak; returns the epoch before. */
 static uint32_t live_move(uint64_t bytes, bool freed, bool alone)
 {
     struct store_live *live = &store.header->live;
     struct store_live seen = *live; /* maybe torn: then the swap fails and tells the truth */
     for (;;) {
-        uint32_t epoch = live_epoch(seen);
-        uint64_t now = seen.low & LIVE_MASK;
-        uint64_t peak = seen.high & LIVE_MASK;
+        uint32_t epoch = store_live_epoch(seen);
+        uint64_t now = store_live_bytes(seen);
+        uint64_t peak = store_live_peak(seen);
         uint32_t next = epoch;
-        now = (freed ? now - bytes : now + bytes) & LIVE_MASK;
+        now = (freed ? now - bytes : now + bytes) & STORE_LIVE_MASK;
         if (!freed && now > peak) {
             peak = now;
             next = epoch + 1;
@@ -407,7 +400,7 @@ void counts_restore(uint32_t stack_count)
         stack->alloc_variance = value->variance;
         live += value->counts.bytes;
     }
-    live &= LIVE_MASK;
+    live &= STORE_LIVE_MASK;
     store.header->live.low = live | 1ull << 48; /* epoch 1: no stack has saved against it yet */
     store.header->live.high = live;
     store.header->peak_ns = clock_now_ns(CLOCK_MONOTONIC_COARSE);

@@ -131,8 +131,3 @@ void sampler_settle(void)
     gap = until;
     generator_configuration = 0;
 }
-
-uint64_t sampler_rate(void)
-{
-    return sampler.rate;
-}

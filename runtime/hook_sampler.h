@@ -68,7 +68,4 @@ extern void (*sampler_on_thread_start)(void) __attribute__((visibility("hidden")
 /* In a forked child: the calling thread draws afresh at its next allocation. */
 void sampler_restart_thread(void);
 
-/* The rate in force, bytes; 0 when nothing is sampled. */
-uint64_t sampler_rate(void);
-
 #endif

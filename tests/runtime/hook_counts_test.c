@@ -1,4 +1,5 @@
 /* hook_counts_test.c: live, allocated and peak values, with threads and signal handlers. */
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <cmocka.h>
 
 #include "runtime/hook_counts.h"
+#include "runtime/hook_weight.h"
 #include "tests/runtime/store_fixture.h"
 
 static void change(uint32_t stack, uint64_t size, bool freed)
@@ -205,6 +207,97 @@ static void a_child_starts_from_what_is_held_and_nothing_else(void **state)
     assert_int_equal(store_fixture_live(), 100);
 }
 
+/* --- lifetimes and errors -------------------------------------------------------------------- */
+
+/* ticks must be a multiple of 16. */
+static moment at(uint64_t ticks, uint64_t thread)
+{
+    return ticks >> MOMENT_TICK_SHIFT << MOMENT_THREAD_BITS | thread;
+}
+
+static void allocate_and_free(uint32_t stack, uint64_t weight_q16, moment born, moment now)
+{
+    struct counts_change one = {.stack = stack, .size = 8, .weight_q16 = weight_q16, .born = born};
+    counts_change(&one);
+    one.freed = true;
+    one.now = now;
+    counts_change(&one);
+}
+
+static void lifetimes_are_counted_by_weight(void **state)
+{
+    (void)state;
+    store_fixture(1, 1 << 20, 1);
+    counts_set_temporary(1600);
+    uint32_t stack = make_stack(1);
+    const struct store_lifetimes *lifetimes = &store.stacks[stack].lifetimes;
+    allocate_and_free(stack, 65536, at(160, 1), at(160 + 1600, 1)); /* old enough by a hair */
+    assert_int_equal(lifetimes->temporary_q16, 0);
+    assert_int_equal(lifetimes->shortest, 1600 + 1);
+    allocate_and_free(stack, 3 * 65536, at(320, 1), at(320 + 1584, 2));
+    allocate_and_free(stack, 65536, at(320, 2), at(160, 2)); /* another processor's counter */
+    assert_int_equal(lifetimes->sum.low, (1600 + 3 * 1584) * 65536ull);
+    assert_int_equal(lifetimes->sum.high, 0);
+    assert_int_equal(lifetimes->shortest, 0 + 1);
+    assert_int_equal(lifetimes->longest, 1600);
+    assert_int_equal(lifetimes->temporary_q16, 4 * 65536);
+    assert_int_equal(lifetimes->foreign_q16, 3 * 65536);
+    assert_int_equal(store.stacks[stack].born.low, 0);
+    assert_int_equal(store.stacks[stack].born.high, 0);
+}
+
+static void births_of_what_is_in_use_add_up(void **state)
+{
+    (void)state;
+    store_fixture(1, 1 << 20, 1);
+    uint32_t stack = make_stack(1);
+    const uint64_t late = 1ull << 50; /* a sum of more than 64 bits */
+    struct counts_change first = {
+        .stack = stack, .size = 8, .weight_q16 = 65536, .born = at(160, 1)};
+    struct counts_change second = {
+        .stack = stack, .size = 8, .weight_q16 = 65536, .born = at(late, 1)};
+    counts_change(&first);
+    counts_change(&second);
+    unsigned __int128 sum = (unsigned __int128)(late + 160) << 16;
+    assert_true(store.stacks[stack].born.low == (uint64_t)sum);
+    assert_true(store.stacks[stack].born.high == (uint64_t)(sum >> 64));
+    second.freed = true;
+    second.now = at(late, 1);
+    counts_change(&second);
+    assert_int_equal(store.stacks[stack].born.low, 160 << 16);
+    assert_int_equal(store.stacks[stack].born.high, 0);
+}
+
+/* The closed form, for objects of half a rate and of an eighth; taken back by the free. */
+static void variances_follow_the_closed_form(void **state)
+{
+    (void)state;
+    store_fixture(1, 1 << 20, 1);
+    uint32_t stack = make_stack(1);
+    double bytes = 0, objects = 0;
+    struct counts_change changes[] = {{.stack = stack, .size = 1u << 20},
+                                      {.stack = stack, .size = 1u << 18}};
+    for (size_t i = 0; i < 2; i++) {
+        changes[i].weight_q16 = weight_objects_q16(changes[i].size, 2u << 20);
+        counts_change(&changes[i]);
+        double p = -expm1(-(double)changes[i].size / (2 << 20));
+        objects += (1 - p) / (p * p);
+        bytes += (1 - p) / (p * p) * (double)changes[i].size * (double)changes[i].size;
+    }
+    const struct store_variance *variance = &store.stacks[stack].inuse_variance;
+    assert_true(fabs((double)variance->objects.low / 65536 / objects - 1) < 1e-4);
+    assert_true(fabs((double)variance->bytes.low / bytes - 1) < 1e-4);
+    struct store_variance alloc = store.stacks[stack].alloc_variance;
+    for (size_t i = 0; i < 2; i++) {
+        changes[i].freed = true;
+        counts_change(&changes[i]);
+    }
+    assert_int_equal(variance->objects.low | variance->objects.high, 0);
+    assert_int_equal(variance->bytes.low | variance->bytes.high, 0);
+    assert_memory_equal(&alloc, &store.stacks[stack].alloc_variance, sizeof(alloc));
+    assert_memory_equal(&alloc, &store.stacks[stack].saved_variance, sizeof(alloc));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +305,9 @@ int main(void)
         cmocka_unit_test(the_peak_of_a_random_walk_is_exact),
         cmocka_unit_test(the_stacks_add_up_to_the_peak_with_several_threads),
         cmocka_unit_test(a_handler_that_changes_the_same_stack_neither_waits_nor_loses),
+        cmocka_unit_test(lifetimes_are_counted_by_weight),
+        cmocka_unit_test(births_of_what_is_in_use_add_up),
+        cmocka_unit_test(variances_follow_the_closed_form),
         cmocka_unit_test(a_child_starts_from_what_is_held_and_nothing_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

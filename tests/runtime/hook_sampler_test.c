@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -168,6 +169,77 @@ static void the_first_request_of_a_thread_is_not_favoured(void **state)
     assert_true(fabs(hits / 20000.0 - p) < 5 * sqrt(p * (1 - p) / 20000));
 }
 
+static uint64_t counted_bytes, counted_threads;
+static _Atomic uint64_t asked_bytes;
+
+static void *ask_and_settle(void *seed)
+{
+    unsigned random = *(unsigned *)seed;
+    for (unsigned i = 0; i < 200000; i++) {
+        size_t size = 1 + (size_t)rand_r(&random) % 300;
+        asked_bytes += size;
+        chosen(size);
+    }
+    sampler_settle();
+    return NULL;
+}
+
+static void bytes_are_counted_exactly_once_a_thread_is_settled(void **state)
+{
+    (void)state;
+    enum { THREADS = 4 };
+    sampler_configure(5000, 9, 0);
+    sampler_count_in(&counted_bytes, &counted_threads);
+    pthread_t threads[THREADS];
+    unsigned seeds[THREADS];
+    for (unsigned i = 0; i < THREADS; i++) {
+        seeds[i] = i;
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_and_settle, &seeds[i]), 0);
+    }
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(counted_bytes, asked_bytes);
+    assert_int_equal(counted_threads, 0);
+    sampler_count_in(NULL, NULL);
+}
+
+struct change_of_rate {
+    pthread_barrier_t before, after;
+    uint64_t rates[2]; /* of the first two samples after the change */
+};
+
+static void *sample_across_a_change(void *argument)
+{
+    struct change_of_rate *change = argument;
+    chosen(1);
+    pthread_barrier_wait(&change->before);
+    pthread_barrier_wait(&change->after);
+    for (size_t i = 0; i < 2; i++) {
+        while (!chosen(16))
+            continue;
+        change->rates[i] = sampler_rate_of_hit();
+    }
+    return NULL;
+}
+
+/* A gap that was drawn at the old rate runs to its end, and its sample is weighed by that rate. */
+static void a_gap_of_the_old_rate_ends_by_the_old_rate(void **state)
+{
+    (void)state;
+    struct change_of_rate change;
+    pthread_t thread;
+    pthread_barrier_init(&change.before, NULL, 2);
+    pthread_barrier_init(&change.after, NULL, 2);
+    sampler_configure(1000000, 5, 0);
+    assert_int_equal(pthread_create(&thread, NULL, sample_across_a_change, &change), 0);
+    pthread_barrier_wait(&change.before);
+    sampler_configure(64, 5, 0);
+    pthread_barrier_wait(&change.after);
+    pthread_join(thread, NULL);
+    assert_int_equal(change.rates[0], 1000000);
+    assert_int_equal(change.rates[1], 64);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +251,8 @@ int main(void)
         cmocka_unit_test(rate_one_chooses_everything_and_rate_zero_nothing),
         cmocka_unit_test(a_request_inside_another_is_decided_on_its_own),
         cmocka_unit_test(sizes_that_cannot_be_are_neither_chosen_nor_counted),
+        cmocka_unit_test(bytes_are_counted_exactly_once_a_thread_is_settled),
+        cmocka_unit_test(a_gap_of_the_old_rate_ends_by_the_old_rate),
         cmocka_unit_test(the_first_request_of_a_thread_is_not_favoured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

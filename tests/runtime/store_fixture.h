@@ -28,18 +28,17 @@ static inline void store_fixture(uint32_t slot_count, uint64_t slot_bytes, uint6
 
 static inline uint64_t store_fixture_live(void)
 {
-    return store.header->live.low & ((1ull << 48) - 1);
+    return store_live_bytes(store.header->live);
 }
 
 static inline uint64_t store_fixture_peak(void)
 {
-    return store.header->live.high & ((1ull << 48) - 1);
+    return store_live_peak(store.header->live);
 }
 
 static inline uint32_t store_fixture_epoch(void)
 {
-    return (uint32_t)(store.header->live.low >> 48) | (uint32_t)(store.header->live.high >> 48)
-                                                          << 16;
+    return store_live_epoch(store.header->live);
 }
 
 /* What the stack held at the peak, as a reader of the store sees it. */
