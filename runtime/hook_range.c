@@ -42,10 +42,10 @@ static bool reserved;
 
 /* --- the reserve --------------------------------------------------------------------------- */
 
-/* Address space in use, bytes: the first number of /proc/self/statm, in pages. 0: unknown. */
-static uint64_t address_space_used(void)
+/* A number of /proc/self/statm, in pages there, in bytes. 0: unknown. */
+static uint64_t memory_used(unsigned field)
 {
-    char text[32];
+    char text[128];
     long file =
         raw_syscall4(SYS_openat, AT_FDCWD, (long)"/proc/self/statm", O_RDONLY | O_CLOEXEC, 0);
     if (raw_failed(file))
@@ -53,23 +53,36 @@ static uint64_t address_space_used(void)
     long length = raw_syscall3(SYS_read, file, (long)text, sizeof text);
     raw_syscall1(SYS_close, file);
     uint64_t pages = 0;
-    for (long i = 0; i < length && text[i] >= '0' && text[i] <= '9'; i++)
-        pages = pages * 10 + (uint64_t)(text[i] - '0');
+    for (long i = 0; i < length && (text[i] != ' ' || field-- != 0); i++)
+        pages = text[i] >= '0' && text[i] <= '9' ? pages * 10 + (uint64_t)(text[i] - '0') : 0;
     return pages * PAGES_SIZE;
 }
 
-/* How much to reserve: 1 TiB, or an eighth of what RLIMIT_AS leaves. */
-static uint64_t reserve_bytes(void)
+/* An eighth of what the limit leaves; RESERVE_BYTES where there is none. field: of statm, what
+ * counts against it. */
+static uint64_t share_of(int resource, unsigned field)
 {
     struct rlimit limit;
-    if (raw_syscall4(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit) != 0 ||
+    if (raw_syscall4(SYS_prlimit64, 0, resource, 0, (long)&limit) != 0 ||
         limit.rlim_cur == RLIM_INFINITY)
         return RESERVE_BYTES;
-    uint64_t used = address_space_used();
+    uint64_t used = memory_used(field);
     if (used == 0)
         used = limit.rlim_cur / 2;
     uint64_t left = used < limit.rlim_cur ? limit.rlim_cur - used : 0;
-    return left / 8 < RESERVE_BYTES ? left / 8 / RESERVE_ROUND * RESERVE_ROUND : RESERVE_BYTES;
+    return left / 8 / RESERVE_ROUND * RESERVE_ROUND;
+}
+
+/* How much to reserve: 1 TiB, or an eighth of what RLIMIT_AS or RLIMIT_DATA leaves. The latter
+ * counts only what has been made usable, but that comes back late or never: objects have room to
+ * grow, and pages stay for the next one. */
+static uint64_t reserve_bytes(void)
+{
+    enum { STATM_SIZE = 0, STATM_DATA = 5 };
+    uint64_t space = share_of(RLIMIT_AS, STATM_SIZE);
+    uint64_t data = share_of(RLIMIT_DATA, STATM_DATA);
+    uint64_t least = space < data ? space : data;
+    return least < RESERVE_BYTES ? least : RESERVE_BYTES;
 }
 
 /* Where the reserve would best lie: as random, up to a huge page, as the place of this library. */

@@ -36,9 +36,9 @@ struct range_record {
     uint64_t born;       /* when and on which thread it was allocated: a moment */
 };
 
-/* Reserves the range (PROT_NONE, no memory): 1 TiB, under RLIMIT_AS at most an eighth of what is
- * left, and slabs from 1 MiB on. Safe before any constructor has run. Idempotent; false when no
- * address space could be had: then every range_alloc fails. */
+/* Reserves the range (PROT_NONE, no memory): 1 TiB, under RLIMIT_AS or RLIMIT_DATA at most an
+ * eighth of what is left, and slabs from 1 MiB on. Safe before any constructor has run. Idempotent;
+ * false when no address space could be had: then every range_alloc fails. */
 bool range_reserve(void);
 
 /* From now on objects are held by the private mimalloc, whose shared object is at path (a private

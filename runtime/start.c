@@ -197,6 +197,16 @@ static bool start_recording(char **envp)
            process_start(reply.rate, reply.seed, no_follow);
 }
 
+/* Nothing is recorded. The slot, if we have set it up, is as it was: then the launcher says that
+ * there is no profile, instead of writing an empty one. */
+static void stay_inert(void)
+{
+    if (store.header != NULL)
+        shared_store_u64(&store.header->magic, 0, memory_order_release);
+    sampler_configure(0, 0, 0);
+    atomic_store_explicit(&process.state, PROCESS_INERT, memory_order_release);
+}
+
 __attribute__((constructor)) static void start(int argc, char **argv, char **envp)
 {
     int kept_errno = errno;
@@ -205,9 +215,7 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
     range_reserve();
     operator_new_start();
     dlclose_start();
-    if (!start_recording(envp)) {
-        sampler_configure(0, 0, 0);
-        atomic_store_explicit(&process.state, PROCESS_INERT, memory_order_release);
-    }
+    if (!start_recording(envp))
+        stay_inert();
     errno = kept_errno;
 }

@@ -261,6 +261,29 @@ static void under_rlimit_as_an_eighth_is_taken_and_can_be_filled_again_and_again
         run_in_child(under_address_limit);
 }
 
+/* What the range holds never leaves the program less than seven eighths of its data. */
+static void under_data_limit_from_the_start(void)
+{
+    uint64_t left = 64 << 20, used = (uint64_t)status_kib("VmData:") * 1024;
+    struct rlimit limit = {used + left, used + left};
+    CHECK(setrlimit(RLIMIT_DATA, &limit) == 0);
+    CHECK(range_reserve());
+    size_t range_bytes = range_end - range_base;
+    CHECK(range_bytes >= left / 8 / 2 && range_bytes <= left / 8);
+    use_until_full(16);
+    use_until_full(900);
+    use_until_full(30000);
+    use_until_full(100000);
+    void *rest = malloc(left / 8 * 6);
+    CHECK(rest != NULL);
+}
+
+static void under_rlimit_data_an_eighth_is_taken(void **state)
+{
+    (void)state;
+    run_in_child(under_data_limit_from_the_start);
+}
+
 static void under_tiny_address_limit(void)
 {
     struct range_record *record;
@@ -451,6 +474,7 @@ int main(void)
         cmocka_unit_test(without_a_reserve_nothing_is_in_the_range),
         cmocka_unit_test(slabs_go_on_when_mimalloc_cannot_be_loaded),
         cmocka_unit_test(under_rlimit_as_an_eighth_is_taken_and_can_be_filled_again_and_again),
+        cmocka_unit_test(under_rlimit_data_an_eighth_is_taken),
         cmocka_unit_test(with_less_than_a_mebibyte_there_is_no_range),
         cmocka_unit_test(memory_refused_by_the_kernel_is_no_room_and_breaks_nothing),
         cmocka_unit_test(sizes_beyond_every_slot_fail_and_leave_the_object_alone),
