@@ -22,10 +22,13 @@
 
 #define RUNTIME_NAME "libheapprof.so"
 
+/* What ld.so takes for the end of a path in LD_PRELOAD, or for a variable in it. */
+#define LOADER_SPECIAL " :$\t\n"
+
 static bool is_usable_base(const char *base, size_t room)
 {
     struct stat st;
-    return base && base[0] == '/' && strlen(base) < room && strpbrk(base, " :$\t\n") == NULL &&
+    return base && base[0] == '/' && strlen(base) < room && strpbrk(base, LOADER_SPECIAL) == NULL &&
            stat(base, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
@@ -76,6 +79,31 @@ bool launch_folder_make(struct launch_folder *folder, struct error *error)
     return false;
 }
 
+/* The link is to the library's folder where that is enough: what lies beside the library and is
+ * looked for there ($ORIGIN) is then found through the link too. */
+bool launch_folder_add_allocator(struct launch_folder *folder, const char *library,
+                                 struct error *error)
+{
+    if (!strpbrk(library, LOADER_SPECIAL)) {
+        snprintf(folder->allocator, sizeof(folder->allocator), "%s", library);
+        return true;
+    }
+    const char *name = strrchr(library, '/') + 1;
+    bool is_plain = strpbrk(name, LOADER_SPECIAL) == NULL;
+    char target[PATH_MAX];
+    snprintf(target, sizeof(target), "%s", library);
+    if (is_plain)
+        target[name - library] = '\0';
+    snprintf(folder->allocator_link, sizeof(folder->allocator_link), "%s/%s", folder->path,
+             is_plain ? "allocator" : "allocator.so");
+    int size = snprintf(folder->allocator, sizeof(folder->allocator), "%s%s%s",
+                        folder->allocator_link, is_plain ? "/" : "", is_plain ? name : "");
+    if (symlink(target, folder->allocator_link) == 0 && (size_t)size < sizeof(folder->allocator))
+        return true;
+    error_set_errno(error, library, errno, "cannot be linked to from %s", folder->path);
+    return false;
+}
+
 void launch_folder_remove(struct launch_folder *folder)
 {
     if (folder->listener >= 0)
@@ -85,6 +113,8 @@ void launch_folder_remove(struct launch_folder *folder)
         return;
     unlink(folder->socket);
     unlink(folder->preload);
+    if (folder->allocator_link[0] != '\0')
+        unlink(folder->allocator_link);
     rmdir(folder->path);
     folder->path[0] = '\0';
 }
@@ -124,25 +154,34 @@ void launch_guard_stdio(void)
         close(fd);
 }
 
-/* Our library first: the user's own entries follow it. */
-static bool set_preload(const char *library)
+/* Our library first, then the allocator: the user's own entries follow them. */
+static bool set_preload(const struct launch_folder *folder)
 {
     const char *present = getenv("LD_PRELOAD");
-    if (!present || present[0] == '\0')
-        return setenv("LD_PRELOAD", library, 1) == 0;
-    char *both;
-    if (asprintf(&both, "%s:%s", library, present) < 0)
+    bool has_allocator = folder->allocator[0] != '\0';
+    if (!present)
+        present = "";
+    char *all;
+    if (asprintf(&all, "%s%s%s%s%s", folder->preload, has_allocator ? ":" : "", folder->allocator,
+                 present[0] != '\0' ? ":" : "", present) < 0)
         return false;
-    bool ok = setenv("LD_PRELOAD", both, 1) == 0;
-    free(both);
+    bool ok = setenv("LD_PRELOAD", all, 1) == 0;
+    free(all);
     return ok;
+}
+
+static bool set_environment(const struct launch_folder *folder)
+{
+    if (!set_preload(folder) || setenv(HEAPPROF_ENV_SOCKET, folder->socket, 1) != 0)
+        return false;
+    return folder->allocator[0] != '\0' ? setenv(HEAPPROF_ENV_ALLOCATOR, folder->allocator, 1) == 0
+                                        : unsetenv(HEAPPROF_ENV_ALLOCATOR) == 0;
 }
 
 /* In the child: does not return. Tells errno through report, which goes with a successful exec. */
 static void __attribute__((noreturn)) become(const struct launch_command *command, int report)
 {
-    if (!command->preload || (set_preload(command->folder->preload) &&
-                              setenv(HEAPPROF_ENV_SOCKET, command->folder->socket, 1) == 0)) {
+    if (!command->preload || set_environment(command->folder)) {
         launch_signals_restore(command->signals);
         execvp(command->arguments[0], command->arguments);
     }

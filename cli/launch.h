@@ -3,7 +3,7 @@
  * A private folder holds the socket and a link to the runtime library. Its path is short and has
  * no character that the dynamic loader takes for something else in LD_PRELOAD. The command is
  * started with the environment, descriptors, signal mask and dispositions that the launcher was
- * started with, but for LD_PRELOAD and HEAPPROF_SOCKET. */
+ * started with, but for LD_PRELOAD, HEAPPROF_SOCKET and HEAPPROF_ALLOCATOR. */
 #ifndef HEAPPROF_CLI_LAUNCH_H
 #define HEAPPROF_CLI_LAUNCH_H
 
@@ -17,15 +17,21 @@ struct error;
 /* The folder of a run. All paths are absolute. */
 struct launch_folder {
     char path[64];
-    char socket[96];      /* fits into sockaddr_un */
-    char assignment[128]; /* "HEAPPROF_SOCKET=" and socket */
-    char preload[96];     /* the link to the runtime */
-    int listener;         /* listening Unix socket, non-blocking and close-on-exec */
-    pid_t owner;          /* who is to remove it */
+    char socket[96];          /* fits into sockaddr_un */
+    char assignment[128];     /* "HEAPPROF_SOCKET=" and socket */
+    char preload[96];         /* the link to the runtime */
+    char allocator[PATH_MAX]; /* what to preload behind it; "" for nothing */
+    char allocator_link[96];  /* "" when there is none */
+    int listener;             /* listening Unix socket, non-blocking and close-on-exec */
+    pid_t owner;              /* who is to remove it */
 };
 
 /* Makes the folder with what is in it. False with *error; nothing is left then. */
 bool launch_folder_make(struct launch_folder *folder, struct error *error);
+/* Puts a shared library, by its absolute path, behind the runtime in LD_PRELOAD: as it is, or by a
+ * link in the folder where the loader would not understand the path. False with *error. */
+bool launch_folder_add_allocator(struct launch_folder *folder, const char *library,
+                                 struct error *error);
 /* Removes it and closes the socket. */
 void launch_folder_remove(struct launch_folder *folder);
 

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/allocator_choice.h"
 #include "cli/collector_format.h"
 #include "cli/collector_names.h"
 #include "cli/collector_slots.h"
@@ -41,6 +42,7 @@ struct run_options {
     const char *output;
     uint64_t rate;
     const char *allocator;
+    struct allocator_choice chosen; /* what allocator says */
     const char *format;
     bool no_follow;
     bool no_symbolize;
@@ -61,7 +63,7 @@ static const struct option_row run_rows[] = {
     {'r', "rate", "SIZE", OPTION_SIZE, TO(rate),
      "sample every SIZE bytes on average (default 512K; 1 records all)", NULL},
     {0, "allocator", "NAME", OPTION_TEXT, TO(allocator),
-     "the allocator for what is not sampled: system (the program's own)", NULL},
+     "what to run on: system (default), jemalloc, tcmalloc or a path", NULL},
     {0, "format", "NAME", OPTION_CHOICE, TO(format), "pprof, folded or svg (default pprof)",
      format_names},
     {0, "no-follow", NULL, OPTION_FLAG, TO(no_follow), "do not profile child processes", NULL},
@@ -114,11 +116,6 @@ static bool check_options(struct run_options *options, struct error *error)
     }
     if (options->output && options->output[0] == '\0') {
         error_set(error, "--output", "no file is named");
-        return false;
-    }
-    if (options->allocator && strcmp(options->allocator, "system") != 0) {
-        error_set(error, "--allocator", "'%s' is not available in this version, only 'system' is",
-                  options->allocator);
         return false;
     }
     return run_leaks_check(&options->leaks, options->format, error) && parse_seed(options, error);
@@ -214,8 +211,10 @@ static void raise_file_limit(void)
 static bool open_session(struct session *session, const struct run_options *options,
                          struct names *names, int folder, bool is_profilable, struct error *error)
 {
+    const char *library = options->chosen.library;
     if (!launch_signals_open(&session->signals, error) ||
-        !launch_folder_make(&session->folder, error))
+        !launch_folder_make(&session->folder, error) ||
+        (library[0] != '\0' && !launch_folder_add_allocator(&session->folder, library, error)))
         return false;
     session->collector = collector_open(
         &(struct collector_options){
@@ -253,6 +252,7 @@ static void report(struct session *session, const struct run_options *options,
         .format = options->format,
         .run_ns = session->end_ns - session->start_ns,
         .rate = options->rate,
+        .allocator = &options->chosen,
         .files = collector_written(session->collector),
         .living = has_followers ? collector_living(session->collector) : 0,
         .has_unseen = has_followers,
@@ -324,6 +324,24 @@ static int run_with(const struct run_options *options, struct names *names, char
     return status;
 }
 
+/* The status to end with when --allocator cannot be followed; STATUS_OK when it can. */
+static int choose_allocator(struct run_options *options)
+{
+    struct error error;
+    switch (allocator_choose(options->allocator, &options->chosen, &error)) {
+    case ALLOCATOR_UNKNOWN:
+        return command_fail(STATUS_USAGE, &error);
+    case ALLOCATOR_UNUSABLE:
+        return command_fail(STATUS_FAILED, &error);
+    case ALLOCATOR_CHOSEN:
+        break;
+    }
+    if (!options->chosen.is_private)
+        return STATUS_OK;
+    error_set(&error, "--allocator", "'%s' is not available in this version", options->allocator);
+    return command_fail(STATUS_USAGE, &error);
+}
+
 /* What --max-memory is when it is not given: less under a limit on address space, which the command
  * inherits and needs for itself. */
 static uint64_t default_memory(void)
@@ -359,6 +377,9 @@ static int run_main(const struct command *command, int argc, char **argv)
     }
     if (!check_options(&options, &error))
         return command_fail(STATUS_USAGE, &error);
+    int chosen = choose_allocator(&options);
+    if (chosen != STATUS_OK)
+        return chosen;
     struct names *names = names_new(options.output, format_suffix(options.format), &error);
     if (!names)
         return command_fail(STATUS_USAGE, &error);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/allocator_choice.h"
 #include "cli/collector_jobs.h"
 #include "cli/collector_proc.h"
 #include "cli/estimate.h"
@@ -65,6 +66,20 @@ static void print_losses(FILE *stream, const struct store_totals *totals)
             totals->damaged_stacks);
 }
 
+/* What the program ran on, where it was not what it would run on alone. */
+static void print_allocator(FILE *stream, const struct allocator_choice *allocator)
+{
+    if (allocator->library[0] == '\0' && !allocator->is_private)
+        return;
+    fprintf(stream, "  %-13s %s", "allocator", allocator->name ? allocator->name : "");
+    if (allocator->library[0] != '\0') {
+        fputs(allocator->name ? " (" : "", stream);
+        terminal_text_write(allocator->library, stream);
+        fputs(allocator->name ? ")" : "", stream);
+    }
+    fputc('\n', stream);
+}
+
 static void print_totals(FILE *stream, const struct summary *summary,
                          const struct store_totals *totals)
 {
@@ -79,6 +94,7 @@ static void print_totals(FILE *stream, const struct summary *summary,
         print_bytes(stream, "still in use", totals->values[STORE_INUSE_SPACE],
                     totals->inuse_variance, "");
     }
+    print_allocator(stream, summary->allocator);
     int64_t rate = summary->rate > INT64_MAX ? INT64_MAX : (int64_t)summary->rate;
     if (rate == 1)
         row(stream, "samples", "%" PRIu64 " (every allocation)", totals->samples);

@@ -5,6 +5,7 @@
  *       allocated     5.01GB ± 40.10MB
  *       still in use  12MB ± 1MB
  *       samples       10013 (one in 512kB)
+ *       allocator     tcmalloc (/lib/x86_64-linux-gnu/libtcmalloc_minimal.so.4)
  *       lost          3 stacks cut at the depth limit
  *       wrote         heap.prof
  *       next          heapprof top heap.prof
@@ -18,11 +19,14 @@
 
 #include "cli/collector.h"
 
+struct allocator_choice;
+
 struct summary {
-    const char *command;     /* as given */
-    const char *format;      /* NULL: pprof */
-    uint64_t run_ns;         /* from start to end of the command */
-    uint64_t rate;           /* bytes */
+    const char *command; /* as given */
+    const char *format;  /* NULL: pprof */
+    uint64_t run_ns;     /* from start to end of the command */
+    uint64_t rate;       /* bytes */
+    const struct allocator_choice *allocator;
     const struct job *files; /* newest first */
     struct collector_counts counts;
     uint32_t living; /* followed processes that go on */

@@ -14,6 +14,8 @@
 
 /* Environment variables of the runtime; each begins HEAPPROF_. */
 #define HEAPPROF_ENV_SOCKET "HEAPPROF_SOCKET" /* path of the launcher's socket */
+/* The entry of LD_PRELOAD, behind ours, that --allocator has put there; unset without. */
+#define HEAPPROF_ENV_ALLOCATOR "HEAPPROF_ALLOCATOR"
 
 /* How long the runtime waits for connect, send and reply together before it stays inert. */
 #define MESSAGE_TIMEOUT_MS 2000

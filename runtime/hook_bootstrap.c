@@ -56,12 +56,6 @@ static void *bootstrap_page_aligned(size_t size)
     return bootstrap_aligned(4096, size);
 }
 
-static size_t bootstrap_usable_size(void *p)
-{
-    (void)p;
-    return 0;
-}
-
 struct next next = {
     .malloc = bootstrap_malloc,
     .calloc = bootstrap_calloc,
@@ -72,5 +66,6 @@ struct next next = {
     .posix_memalign = bootstrap_posix_memalign,
     .valloc = bootstrap_page_aligned,
     .pvalloc = bootstrap_page_aligned,
-    .malloc_usable_size = bootstrap_usable_size,
+    .malloc_usable_size = next_size_unknown,
+    .known_size = next_size_unknown,
 };

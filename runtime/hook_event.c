@@ -211,10 +211,10 @@ void *event_reallocate(void *p, size_t size, bool sampled)
 
 void *event_adopt(void *p, size_t size)
 {
-    void *object = event_allocate(size, 16, false);
+    size_t usable = next.known_size(p);
+    void *object = usable != 0 ? event_allocate(size, 16, false) : NULL;
     if (object == NULL)
         return NULL;
-    size_t usable = next.malloc_usable_size(p);
     memcpy(object, p, usable < size ? usable : size);
     next.free(p);
     return object;

@@ -19,8 +19,19 @@ struct next {
     void *(*valloc)(size_t);
     void *(*pvalloc)(size_t);
     size_t (*malloc_usable_size)(void *);
+    /* The same where it is of the library that malloc comes from; else next_size_unknown, for
+     * another library's answer about an object of this one would be an accident. */
+    size_t (*known_size)(void *);
 };
 
 extern struct next next __attribute__((visibility("hidden")));
+
+/* What an allocator may lack, made of its posix_memalign (hook_next.c): memalign and aligned_alloc,
+ * valloc, pvalloc. */
+void *next_aligned(size_t alignment, size_t size) __attribute__((visibility("hidden")));
+void *next_page_aligned(size_t size) __attribute__((visibility("hidden")));
+void *next_pages(size_t size) __attribute__((visibility("hidden")));
+/* Always 0. */
+size_t next_size_unknown(void *p) __attribute__((visibility("hidden")));
 
 #endif

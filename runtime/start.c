@@ -60,16 +60,24 @@ static bool drop_from_list(char *list, const char *entry)
     return *list != '\0';
 }
 
+/* LD_PRELOAD as the user had it; false when that is empty. */
+static bool restore_preload(char *list, const char *own_path, const char *allocator)
+{
+    bool left = drop_from_list(list, own_path);
+    return left && allocator != NULL ? drop_from_list(list, allocator) : left;
+}
+
 /* With --no-follow nothing of ours is handed to the target's children: the variables go from the
- * very array that becomes environ. */
+ * very array that becomes environ. Nor is the allocator that the launcher has put behind us. */
 static void forget_environment(char **envp, const char *own_path)
 {
+    const char *allocator = find_variable(envp, HEAPPROF_ENV_ALLOCATOR);
     char **kept = envp;
     for (char **entry = envp; *entry != NULL; entry++) {
         if (strncmp(*entry, "HEAPPROF_", strlen("HEAPPROF_")) == 0)
             continue;
         if (strncmp(*entry, "LD_PRELOAD=", strlen("LD_PRELOAD=")) == 0 &&
-            !drop_from_list(*entry + strlen("LD_PRELOAD="), own_path))
+            !restore_preload(*entry + strlen("LD_PRELOAD="), own_path, allocator))
             continue;
         *kept++ = *entry;
     }

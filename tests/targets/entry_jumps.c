@@ -1,6 +1,7 @@
 /* entry_jumps.c: says where the conditional jumps of its malloc and free lead that are taken for
- * what is not sampled: "direct" to libc's own, or "indirect", through a jump behind them. Then
- * allocates and frees, so that either way is gone, and fails when memory is lost or changed. */
+ * what is not sampled: "direct" to libc's own, or to those of the loaded library that the argument
+ * names, or "indirect", through a jump behind them. Then allocates and frees, so that either way is
+ * gone, and fails when memory is lost (as far as libc knows) or changed. */
 #include <dlfcn.h>
 #include <malloc.h>
 #include <stdint.h>
@@ -22,22 +23,22 @@ static const void *first_jump(const uint8_t *code, uint8_t opcode)
     return NULL;
 }
 
-static void tell(void *libc, const char *name, uint8_t opcode)
+static void tell(void *library, const char *name, uint8_t opcode)
 {
     const void *place = dlsym(RTLD_DEFAULT, name);
     const void *leads_to = first_jump(place, opcode);
-    printf("%s %02x %s\n", name, opcode, leads_to == dlsym(libc, name) ? "direct" : "indirect");
+    printf("%s %02x %s\n", name, opcode, leads_to == dlsym(library, name) ? "direct" : "indirect");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static char *blocks[BLOCKS];
-    void *libc = dlopen("libc.so.6", RTLD_LAZY);
-    if (libc == NULL)
+    void *library = dlopen(argc > 1 ? argv[1] : "libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    if (library == NULL)
         return 1;
-    tell(libc, "malloc", 0x8f);
-    tell(libc, "free", 0x83);
-    tell(libc, "free", 0x82);
+    tell(library, "malloc", 0x8f);
+    tell(library, "free", 0x83);
+    tell(library, "free", 0x82);
     fflush(stdout);
     size_t before = mallinfo2().uordblks;
     for (int i = 0; i < BLOCKS; i++) {
