@@ -28,8 +28,8 @@ void *large_alloc(size_t size, size_t alignment, bool zero, struct range_record 
 /* For p in the data: the record of the live object that begins there, or NULL. */
 struct range_record *large_record_of(const void *p);
 
-/* Gives back an object that is being freed. Its pages stay for the next one within the bound that
- * glibc would keep (twice the largest block freed so far, blocks above 32 MiB not counted). */
+/* Gives back an object that is being freed. Its pages stay for the next one within a bound: four
+ * times the largest block freed so far, blocks above 32 MiB not counted. */
 void large_free(const void *p, struct range_record *record);
 
 /* Whole pages. */

@@ -57,7 +57,7 @@ static void freed_pages(void)
     long full = status_kib("VmRSS:");
     for (int i = 0; i < 300; i++)
         free_in_range(objects[i]);
-    CHECK(full - status_kib("VmRSS:") > 295 << 10); /* two of them are kept */
+    CHECK(full - status_kib("VmRSS:") > 295 << 10); /* four of them are kept */
     char *huge = range_alloc(100 * MIB, 16, false, &record);
     CHECK(huge != NULL);
     touch_pages(huge, 100 * MIB);
@@ -67,10 +67,38 @@ static void freed_pages(void)
     check_no_hole();
 }
 
-static void pages_beyond_what_glibc_would_keep_are_given_back(void **state)
+static void pages_beyond_a_bound_are_given_back(void **state)
 {
     (void)state;
     run_in_child(freed_pages);
+}
+
+static void replacing(void)
+{
+    enum { LIVE = 8, STEPS = 1000 };
+    void *objects[LIVE] = {NULL};
+    struct range_record *record;
+    uint64_t state = 1;
+    long pages = 0;
+    start_slabs();
+    long before = page_faults();
+    for (int i = 0; i < STEPS; i++) {
+        void **object = &objects[next_random(&state) % LIVE];
+        if (*object != NULL)
+            free_in_range(*object);
+        size_t size = MIB / 2 + next_random(&state) % (7 * MIB / 2);
+        CHECK((*object = range_alloc(size, 16, false, &record)) != NULL);
+        touch_pages(*object, size);
+        pages += (long)(size / 4096);
+    }
+    CHECK(page_faults() - before < pages / 5);
+    check_no_hole();
+}
+
+static void objects_of_mixed_sizes_take_over_each_others_pages(void **state)
+{
+    (void)state;
+    run_in_child(replacing);
 }
 
 static void growth(void)
@@ -256,7 +284,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(malloc_touch_free_in_a_loop_takes_no_page_faults_after_the_first_round),
-        cmocka_unit_test(pages_beyond_what_glibc_would_keep_are_given_back),
+        cmocka_unit_test(objects_of_mixed_sizes_take_over_each_others_pages),
+        cmocka_unit_test(pages_beyond_a_bound_are_given_back),
         cmocka_unit_test(growing_by_realloc_moves_once_for_each_doubling),
         cmocka_unit_test(an_object_grows_from_bytes_to_mebibytes_and_back),
         cmocka_unit_test(shrinking_gives_pages_back),
