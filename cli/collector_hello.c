@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -166,7 +167,8 @@ static bool welcome(struct collector *collector, int socket, struct image *image
         .version = MESSAGE_VERSION,
         .size = sizeof(reply),
         .status = MESSAGE_OK,
-        .flags = collector->options.no_follow ? MESSAGE_FLAG_NO_FOLLOW : 0,
+        .flags = (collector->options.no_follow ? MESSAGE_FLAG_NO_FOLLOW : 0) |
+                 (collector->options.mimalloc ? MESSAGE_FLAG_MIMALLOC : 0),
         .slot = slot,
         .slot_count = collector->slots.count,
         .slot_bytes = collector->slots.slot_bytes,
@@ -223,6 +225,19 @@ static void serve(struct collector *collector, int socket, pid_t pid, uint32_t o
     process_exec(collector, process, image);
 }
 
+/* An image that has been served goes on without something. */
+static void tell_trouble(const struct collector *collector, pid_t pid, uint32_t trouble)
+{
+    const char *why =
+        trouble == MESSAGE_TROUBLE_MIMALLOC_LOAD ? "libheapprof-mimalloc.so cannot be loaded"
+        : trouble == MESSAGE_TROUBLE_MIMALLOC_SPACE
+            ? "there is too little address space or memory for mimalloc (ulimit -v, -d)"
+            : "of a trouble that this version does not know";
+    char line[160];
+    snprintf(line, sizeof(line), "process %ld does not run on mimalloc: %s", (long)pid, why);
+    collector->options.say(collector->options.context, line);
+}
+
 /* A whole hello has come. */
 static void judge(struct collector *collector, const struct client *client)
 {
@@ -240,7 +255,10 @@ static void judge(struct collector *collector, const struct client *client)
         collector->counts.wrong_version++;
         return;
     }
-    serve(collector, client->fd, peer.pid, hello->pid);
+    if (hello->trouble != MESSAGE_TROUBLE_NONE)
+        tell_trouble(collector, peer.pid, hello->trouble);
+    else
+        serve(collector, client->fd, peer.pid, hello->pid);
 }
 
 void hello_read(struct collector *collector, struct client *client)

@@ -21,6 +21,7 @@
 #include "proto/messages.h"
 
 #define RUNTIME_NAME "libheapprof.so"
+#define MIMALLOC_NAME "libheapprof-mimalloc.so"
 
 /* What ld.so takes for the end of a path in LD_PRELOAD, or for a variable in it. */
 #define LOADER_SPECIAL " :$\t\n"
@@ -141,6 +142,21 @@ bool launch_find_runtime(char path[PATH_MAX], struct error *error)
             return true;
     }
     error_set(error, own, "there is no " RUNTIME_NAME " here, nor in ../lib/heapprof");
+    return false;
+}
+
+bool launch_has_mimalloc(struct error *error)
+{
+    char path[PATH_MAX], real[PATH_MAX];
+    if (!launch_find_runtime(path, error))
+        return false;
+    /* Where the runtime will look: beside the file itself, whatever links lead to it. */
+    const char *slash = realpath(path, real) ? strrchr(real, '/') : NULL;
+    int folder = slash ? (int)(slash - real) + 1 : 0;
+    int size = snprintf(path, sizeof(path), "%.*s%s", folder, real, MIMALLOC_NAME);
+    if (folder > 0 && (size_t)size < sizeof(path) && access(path, R_OK) == 0)
+        return true;
+    error_set(error, "--allocator=mimalloc", "there is no %s that can be read", path);
     return false;
 }
 

@@ -39,6 +39,9 @@ void launch_folder_remove(struct launch_folder *folder);
  * when there is none. */
 bool launch_find_runtime(char path[PATH_MAX], struct error *error);
 
+/* True when the private mimalloc is beside the runtime library; false with *error. */
+bool launch_has_mimalloc(struct error *error);
+
 /* Makes sure that descriptors 0, 1 and 2 are taken, so that none of ours gets such a number: a
  * message would go into it. What was closed stays closed for the command. */
 void launch_guard_stdio(void);

@@ -63,7 +63,7 @@ static const struct option_row run_rows[] = {
     {'r', "rate", "SIZE", OPTION_SIZE, TO(rate),
      "sample every SIZE bytes on average (default 512K; 1 records all)", NULL},
     {0, "allocator", "NAME", OPTION_TEXT, TO(allocator),
-     "what to run on: system (default), jemalloc, tcmalloc or a path", NULL},
+     "what to run on: system (default), mimalloc, jemalloc, tcmalloc, a path", NULL},
     {0, "format", "NAME", OPTION_CHOICE, TO(format), "pprof, folded or svg (default pprof)",
      format_names},
     {0, "no-follow", NULL, OPTION_FLAG, TO(no_follow), "do not profile child processes", NULL},
@@ -212,6 +212,8 @@ static bool open_session(struct session *session, const struct run_options *opti
                          struct names *names, int folder, bool is_profilable, struct error *error)
 {
     const char *library = options->chosen.library;
+    if (options->chosen.is_private && !launch_has_mimalloc(error))
+        return false;
     if (!launch_signals_open(&session->signals, error) ||
         !launch_folder_make(&session->folder, error) ||
         (library[0] != '\0' && !launch_folder_add_allocator(&session->folder, library, error)))
@@ -223,6 +225,7 @@ static bool open_session(struct session *session, const struct run_options *opti
             .slot_bytes = slots_bytes_for(options->max_memory),
             .temporary_ns = options->temporary_ns,
             .no_follow = options->no_follow,
+            .mimalloc = options->chosen.is_private,
             .no_symbolize = options->no_symbolize,
             .keeps_result = options->leaks.is_wanted,
             .format = options->format,
@@ -328,18 +331,10 @@ static int run_with(const struct run_options *options, struct names *names, char
 static int choose_allocator(struct run_options *options)
 {
     struct error error;
-    switch (allocator_choose(options->allocator, &options->chosen, &error)) {
-    case ALLOCATOR_UNKNOWN:
-        return command_fail(STATUS_USAGE, &error);
-    case ALLOCATOR_UNUSABLE:
-        return command_fail(STATUS_FAILED, &error);
-    case ALLOCATOR_CHOSEN:
-        break;
-    }
-    if (!options->chosen.is_private)
+    enum allocator_answer answer = allocator_choose(options->allocator, &options->chosen, &error);
+    if (answer == ALLOCATOR_CHOSEN)
         return STATUS_OK;
-    error_set(&error, "--allocator", "'%s' is not available in this version", options->allocator);
-    return command_fail(STATUS_USAGE, &error);
+    return command_fail(answer == ALLOCATOR_UNKNOWN ? STATUS_USAGE : STATUS_FAILED, &error);
 }
 
 /* What --max-memory is when it is not given: less under a limit on address space, which the command

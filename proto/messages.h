@@ -1,4 +1,4 @@
-/* messages.h: what crosses the Unix socket, once per process image, at start-up.
+/* messages.h: what crosses the Unix socket, for each process image, at start-up.
  *
  * Stream socket; the runtime sends one hello and waits (bounded) for one reply, which carries the
  * store's memfd as SCM_RIGHTS when status is MESSAGE_OK. Then both sides close. Who the process is
@@ -23,9 +23,18 @@
 struct message_hello {
     uint64_t magic;
     uint32_t version;
-    uint32_t size; /* of this struct */
-    uint32_t pid;  /* as the process sees itself */
-    uint32_t reserved[3];
+    uint32_t size;    /* of this struct */
+    uint32_t pid;     /* as the process sees itself */
+    uint32_t trouble; /* enum message_trouble */
+    uint32_t reserved[2];
+};
+
+/* A message with trouble is not a hello and has no reply: an image that has its slot tells, over a
+ * connection of its own, what it could not do. It goes on without that. */
+enum message_trouble {
+    MESSAGE_TROUBLE_NONE = 0,
+    MESSAGE_TROUBLE_MIMALLOC_LOAD = 1, /* libheapprof-mimalloc.so cannot be loaded */
+    MESSAGE_TROUBLE_MIMALLOC_SPACE = 2 /* there is no address space or memory for its heap */
 };
 
 enum message_status {
@@ -35,7 +44,8 @@ enum message_status {
 };
 
 enum message_flags {
-    MESSAGE_FLAG_NO_FOLLOW = 1u << 0 /* forked children stay inert; exec'd ones never see us */
+    MESSAGE_FLAG_NO_FOLLOW = 1u << 0, /* forked children stay inert; exec'd ones never see us */
+    MESSAGE_FLAG_MIMALLOC = 1u << 1   /* the private mimalloc serves what is not sampled */
 };
 
 struct message_reply {

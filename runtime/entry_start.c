@@ -45,24 +45,35 @@ static bool has_breakpoint(const uint8_t *code)
     return false;
 }
 
-void entry_start(void)
+bool entry_replace(bool (*change)(uint8_t *copy))
 {
     uint8_t *copy = mmap(NULL, HOOK_ENTRY_PAGE_BYTES, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (copy == MAP_FAILED)
-        return;
+        return false;
     memcpy(copy, hook_entry_page, HOOK_ENTRY_PAGE_BYTES);
-    bool aimed = false;
-    for (const struct hook_entry_jump *jump = hook_entry_jumps; jump != hook_entry_jumps_end;
-         jump++)
-        aimed |= aim(jump, copy);
-    if (!aimed || has_breakpoint(copy) ||
+    if (has_breakpoint(copy) || !change(copy) ||
         mprotect(copy, HOOK_ENTRY_PAGE_BYTES, PROT_READ | PROT_EXEC) != 0 ||
         mremap(copy, HOOK_ENTRY_PAGE_BYTES, HOOK_ENTRY_PAGE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED,
                hook_entry_page) == MAP_FAILED) {
         munmap(copy, HOOK_ENTRY_PAGE_BYTES);
-        return;
+        return false;
     }
     prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, hook_entry_page, HOOK_ENTRY_PAGE_BYTES,
           "heapprof entry");
+    return true;
+}
+
+static bool aim_all(uint8_t *copy)
+{
+    bool aimed = false;
+    for (const struct hook_entry_jump *jump = hook_entry_jumps; jump != hook_entry_jumps_end;
+         jump++)
+        aimed |= aim(jump, copy);
+    return aimed;
+}
+
+void entry_start(void)
+{
+    entry_replace(aim_all);
 }

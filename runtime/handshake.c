@@ -50,13 +50,14 @@ static bool connect_to(int socket, const char *path, int64_t deadline_ms)
     return true;
 }
 
-static bool send_hello(int socket, int64_t deadline_ms)
+static bool send_hello(int socket, enum message_trouble trouble, int64_t deadline_ms)
 {
     struct message_hello hello = {
         .magic = MESSAGE_MAGIC,
         .version = MESSAGE_VERSION,
         .size = sizeof(hello),
         .pid = (uint32_t)getpid(),
+        .trouble = trouble,
     };
     return wait_for(socket, POLLOUT, deadline_ms) &&
            send(socket, &hello, sizeof(hello), MSG_NOSIGNAL) == (ssize_t)sizeof(hello);
@@ -94,14 +95,20 @@ static bool receive_reply(int socket, struct message_reply *reply, int *memfd, i
            (reply->status != MESSAGE_OK || *memfd >= 0) && reply->slot < reply->slot_count;
 }
 
+static int open_socket(void)
+{
+    return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
 bool handshake(const char *path, struct message_reply *reply, int *memfd)
 {
     int64_t deadline_ms = now_ms() + MESSAGE_TIMEOUT_MS;
-    int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int connection = open_socket();
     *memfd = -1;
     if (connection < 0)
         return false;
-    bool ok = connect_to(connection, path, deadline_ms) && send_hello(connection, deadline_ms) &&
+    bool ok = connect_to(connection, path, deadline_ms) &&
+              send_hello(connection, MESSAGE_TROUBLE_NONE, deadline_ms) &&
               receive_reply(connection, reply, memfd, deadline_ms);
     close(connection);
     if (!ok && *memfd >= 0) {
@@ -109,4 +116,15 @@ bool handshake(const char *path, struct message_reply *reply, int *memfd)
         *memfd = -1;
     }
     return ok;
+}
+
+void handshake_tell(const char *path, uint32_t trouble)
+{
+    int64_t deadline_ms = now_ms() + MESSAGE_TIMEOUT_MS;
+    int connection = open_socket();
+    if (connection < 0)
+        return;
+    if (connect_to(connection, path, deadline_ms))
+        send_hello(connection, (enum message_trouble)trouble, deadline_ms);
+    close(connection);
 }

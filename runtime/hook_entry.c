@@ -11,6 +11,9 @@
  * page of their own for that. 5 instructions for malloc and 2 for free, 4 where the heap lies below
  * the range; under valgrind, which keeps the page as it was, one more each.
  *
+ * Each has HOOK_ENTRY_FUNCTION_BYTES, more than it needs: where mimalloc serves what is not
+ * sampled, entry_mimalloc.c puts another malloc and free there, with mimalloc's short ways in them.
+ *
  * malloc counts the request as sampler_passes does (hook_sampler.h), free asks as range_holds does
  * (hook_range.h). Source of the encoding: Intel SDM, vol. 2, Jcc rel32 (0F 8F jg, 0F 83 jae, 0F 82
  * jb); sampler_until by the initial-exec model of "ELF Handling For Thread-Local Storage", 4.3.6.
@@ -21,6 +24,7 @@
 
 #include "runtime/hook_next.h"
 
+_Static_assert(HOOK_ENTRY_FUNCTION_BYTES == 256, "the assembly says .balign 256");
 _Static_assert(offsetof(struct next, malloc) == 0, "the assembly says next+0");
 _Static_assert(offsetof(struct next, free) == 24, "the assembly says next+24");
 
@@ -80,10 +84,10 @@ __asm__("    .macro op instruction:vararg\n"
         "    next_if 0x8f, 1f, 0\n" /* greater than 0 is left */
         "2:  op jmp malloc_sampled\n"
         "1:  op jmp *next+0(%rip)\n"
+        "    .balign 256, 0xcc\n"
         "    .cfi_endproc\n"
         "    .size malloc, . - malloc\n"
 
-        "    .balign 64\n"
         "    .globl free\n"
         "    .type free, @function\n"
         "free:\n"
@@ -93,6 +97,7 @@ __asm__("    .macro op instruction:vararg\n"
         "    next_if 0x82, 1f, 24\n" /* below */
         "    op jmp event_free\n"
         "1:  op jmp *next+24(%rip)\n"
+        "    .balign 256, 0xcc\n"
         "    .cfi_endproc\n"
         "    .size free, . - free\n"
 

@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-enum { HOOK_ENTRY_PAGE_BYTES = 4096 };
+/* malloc begins the page, free follows. */
+enum { HOOK_ENTRY_PAGE_BYTES = 4096, HOOK_ENTRY_FUNCTION_BYTES = 256 };
 
 /* The page that malloc and free lie in, and nothing else. */
 extern const uint8_t hook_entry_page[HOOK_ENTRY_PAGE_BYTES] __attribute__((visibility("hidden")));

@@ -1,52 +1,27 @@
 /* hook_exact_heap.h: objects of the range when every allocation is recorded: the private mimalloc.
  *
- * A copy of the system's libmimalloc of our own, given a part of the range as its only memory; the
- * record stands in a header before each object. Hook-safe once started: any thread, signal handlers
- * (they are turned away when they interrupt it), errno kept. */
+ * The record stands in a header before each object of the private mimalloc (hook_mimalloc.h).
+ * Hook-safe once started: any thread, signal handlers (they are turned away when they interrupt
+ * it), errno kept. */
 #ifndef HEAPPROF_RUNTIME_HOOK_EXACT_HEAP_H
 #define HEAPPROF_RUNTIME_HOOK_EXACT_HEAP_H
 
-#include <mimalloc.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "runtime/hook_range.h"
 
-#define EXACT_HEAP_SEGMENT_BYTES (32ul << 20) /* mimalloc 2 takes its memory in these */
 #define EXACT_HEAP_MAX_ALIGNMENT 4096ul
 
-/* The functions of mimalloc that are used, by name. */
-#define EXACT_HEAP_FUNCTIONS(X)                                                                    \
-    X(mi_malloc)                                                                                   \
-    X(mi_zalloc)                                                                                   \
-    X(mi_malloc_aligned_at)                                                                        \
-    X(mi_zalloc_aligned_at)                                                                        \
-    X(mi_free)                                                                                     \
-    X(mi_usable_size)                                                                              \
-    X(mi_thread_done)                                                                              \
-    X(mi_version)                                                                                  \
-    X(mi_option_get)                                                                               \
-    X(mi_option_set)                                                                               \
-    X(mi_register_output)                                                                          \
-    X(mi_register_error)                                                                           \
-    X(mi_manage_os_memory_ex)
+struct mimalloc_calls;
+struct mimalloc_wishes;
 
-#define EXACT_HEAP_POINTER(name) __typeof__(&(name)) name;
-struct exact_heap_calls {
-    EXACT_HEAP_FUNCTIONS(EXACT_HEAP_POINTER)
-};
-#undef EXACT_HEAP_POINTER
-
-/* Loads the private mimalloc from path and sets its options. Only from the constructor: dlopen
- * allocates, and the environment is changed for a moment. False when it cannot be loaded or is of
- * another kind. In exact_heap_load.c. */
-bool exact_heap_load(const char *path, struct exact_heap_calls *calls);
-
-/* Gives it [base, base + bytes), multiples of EXACT_HEAP_SEGMENT_BYTES without memory, and opens
+/* Gives it [base, base + bytes), multiples of MIMALLOC_SEGMENT_BYTES without memory, and opens
  * the gate; after heap_gate_start. Once. False when there is no memory; then every exact_heap_alloc
  * fails. */
-bool exact_heap_start(const struct exact_heap_calls *calls, uintptr_t base, size_t bytes);
+bool exact_heap_start(const struct mimalloc_calls *calls, uintptr_t base, size_t bytes,
+                      const struct mimalloc_wishes *wishes);
 
 /* An object of size bytes, 1 to SIZE_MAX / 2, at a multiple of alignment, a power of two up to
  * EXACT_HEAP_MAX_ALIGNMENT. NULL when there is no room, and while the calling thread is inside

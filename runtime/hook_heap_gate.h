@@ -66,6 +66,15 @@ static inline bool heap_gate_enter(void)
     return true;
 }
 
+/* True when the caller could enter, and is one who has before. For what is done inside but leaves
+ * nothing that a forked child could wait for: a fork does not wait for it. Hook-safe. */
+static inline bool heap_gate_is_clear(void)
+{
+    struct heap_gate_place *mine = heap_gate_mine;
+    return mine != NULL && atomic_load_explicit(&mine->inside, memory_order_relaxed) == 0 &&
+           !atomic_load_explicit(&heap_gate_closed, memory_order_relaxed);
+}
+
 static inline void heap_gate_leave(void)
 {
     /* Release: pairs with the acquire in heap_gate_close; what was done inside is complete. */

@@ -6,8 +6,10 @@
  *     slab records | large records | slabs | large slots | private mimalloc
  *                                  ^ range_base                           ^ range_end
  *
- * The records are outside the range proper: no object can be there. Which part holds p is
- * arithmetic, so freeing needs no table. What one part has no room for, the next one takes. */
+ * Where the private mimalloc serves what is not sampled, its part is no longer of the range, and
+ * range_end is where that begins. The records are outside the range proper: no object can be there.
+ * Which part holds p is arithmetic, so freeing needs no table. What one part has no room for, the
+ * next one takes. */
 #include "runtime/hook_range.h"
 
 #include <fcntl.h>
@@ -17,6 +19,7 @@
 #include "runtime/hook_exact_heap.h"
 #include "runtime/hook_heap_gate.h"
 #include "runtime/hook_large.h"
+#include "runtime/hook_mimalloc.h"
 #include "runtime/hook_pages.h"
 #include "runtime/hook_record.h"
 #include "runtime/hook_slab.h"
@@ -100,10 +103,10 @@ static struct range_sizes sizes_of(uint64_t bytes)
     bool roomy = bytes >= EXACT_FROM_BYTES;
     struct range_sizes sizes;
     sizes.slab = (size_t)(roomy ? bytes / 16 : bytes / 2) / SLAB_CHUNK_BYTES * SLAB_CHUNK_BYTES;
-    sizes.exact = roomy ? bytes / 4 / EXACT_HEAP_SEGMENT_BYTES * EXACT_HEAP_SEGMENT_BYTES : 0;
+    sizes.exact = roomy ? bytes / 4 / MIMALLOC_SEGMENT_BYTES * MIMALLOC_SEGMENT_BYTES : 0;
     size_t others = slab_meta_bytes(sizes.slab) + sizes.slab + sizes.exact;
     if (roomy)
-        others += 2 * EXACT_HEAP_SEGMENT_BYTES; /* lost to alignment */
+        others += 2 * MIMALLOC_SEGMENT_BYTES; /* lost to alignment */
     size_t rest = (bytes - others) & ~(PAGES_SIZE - 1);
     size_t meta = large_meta_bytes(rest);
     sizes.large = rest > meta ? rest - meta : 0;
@@ -134,14 +137,12 @@ static void range_lay_out(uintptr_t at, uint64_t bytes)
     uintptr_t slab = large_meta + large_meta_bytes(sizes.large);
     /* On a huge page's boundary, mremap moves large objects by whole page tables. */
     large_base = align_up(slab + sizes.slab, roomy ? HUGE_PAGE_BYTES : PAGES_SIZE);
-    exact_base = align_up(large_base + sizes.large, roomy ? EXACT_HEAP_SEGMENT_BYTES : PAGES_SIZE);
+    exact_base = align_up(large_base + sizes.large, roomy ? MIMALLOC_SEGMENT_BYTES : PAGES_SIZE);
     exact_bytes = sizes.exact;
     slab_start(slab_meta, slab, sizes.slab);
     large_start(large_meta, large_base, sizes.large);
-    /* A chunk in use is often one page of 16, and a thread's part of mimalloc's 32 MiB a few pages;
-     * huge pages would make all resident. */
+    /* A chunk in use is often one page of 16; huge pages would make all resident. */
     no_huge_pages(at, large_base);
-    no_huge_pages(exact_base, exact_base + exact_bytes);
     range_base = slab;
     range_end = exact_base + exact_bytes;
 }
@@ -162,13 +163,29 @@ bool range_reserve(void)
     return false;
 }
 
-bool range_use_mimalloc(const char *path)
+bool range_use_mimalloc(const char *path, bool users_options)
 {
-    struct exact_heap_calls calls;
-    if (!exact_ready && exact_bytes != 0)
-        exact_ready = heap_gate_start() && exact_heap_load(path, &calls) &&
-                      exact_heap_start(&calls, exact_base, exact_bytes);
+    struct mimalloc_calls calls;
+    struct mimalloc_wishes wishes;
+    if (exact_ready || exact_bytes == 0)
+        return exact_ready;
+    /* A thread's part of mimalloc's 32 MiB is often a few pages. */
+    no_huge_pages(exact_base, exact_base + exact_bytes);
+    exact_ready = heap_gate_start() && mimalloc_load(path, users_options, &calls, &wishes) &&
+                  exact_heap_start(&calls, exact_base, exact_bytes, &wishes);
     return exact_ready;
+}
+
+bool range_mimalloc_part(uintptr_t *base, size_t *bytes)
+{
+    *base = exact_base;
+    *bytes = exact_bytes;
+    return exact_bytes != 0;
+}
+
+void range_leave_mimalloc_part(void)
+{
+    range_end = exact_base;
 }
 
 uint64_t range_overhead_bytes(void)

@@ -42,13 +42,21 @@ struct range_record {
 bool range_reserve(void);
 
 /* From now on objects are held by the private mimalloc, whose shared object is at path (a private
- * copy with a SONAME of its own, loaded RTLD_LOCAL). Only from the constructor, after
- * range_reserve; may call malloc through dlopen. False when it cannot be loaded: slabs go on.
- * Takes a key of thread-specific data, and fork handlers (pthread_atfork) that bring mimalloc to
- * rest: they wait for threads inside it, usually not at all and at most 50 ms; if one is still
- * inside then (it is not scheduled), the child goes on with slabs. A child of raw clone may hang in
- * mimalloc when another thread was inside; slabs and large slots are safe at any instant. */
-bool range_use_mimalloc(const char *path);
+ * copy with a SONAME of its own, loaded RTLD_LOCAL); with users_options, MIMALLOC_* are for it.
+ * Only from the constructor, after range_reserve; may call malloc through dlopen. False when it
+ * cannot be loaded: slabs go on. Takes a key of thread-specific data, and fork handlers
+ * (pthread_atfork) that bring mimalloc to rest: they wait for threads inside it, usually not at all
+ * and at most 50 ms; if one is still inside then (it is not scheduled), the child goes on with
+ * slabs. A child of raw clone may hang in mimalloc when another thread was inside; slabs and large
+ * slots are safe at any instant. */
+bool range_use_mimalloc(const char *path, bool users_options);
+
+/* The part that is kept for the private mimalloc, of [*base, *base + *bytes); false when the range
+ * is too small to have one. */
+bool range_mimalloc_part(uintptr_t *base, size_t *bytes);
+/* Takes it out of the range, which holds nothing there any more. Only from the constructor, before
+ * there are objects in it. */
+void range_leave_mimalloc_part(void);
 
 /* An object of at least size bytes at a multiple of alignment (a power of two, 16 at least is
  * given), zeroed when zero is set. *record is its record, live, with size set and weight_q16 0

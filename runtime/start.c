@@ -21,6 +21,7 @@
 #include "runtime/hook_clock.h"
 #include "runtime/hook_counts.h"
 #include "runtime/hook_modules.h"
+#include "runtime/hook_next_mimalloc.h"
 #include "runtime/hook_process.h"
 #include "runtime/hook_range.h"
 #include "runtime/hook_sampler.h"
@@ -175,6 +176,29 @@ static uint64_t temporary_ticks(const struct message_reply *reply)
     return (uint64_t)((unsigned __int128)reply->temporary_ns * reply->tsc_hz / 1000000000u);
 }
 
+/* Which allocator holds what. When mimalloc cannot be had, all is as without it. */
+static void start_allocators(const struct message_reply *reply, const char *socket_path)
+{
+    bool mimalloc_wanted = (reply->flags & MESSAGE_FLAG_MIMALLOC) != 0;
+    uint32_t trouble = MESSAGE_TROUBLE_MIMALLOC_LOAD;
+    char path[4096];
+    bool found = own_files_beside("libheapprof-mimalloc.so", path, sizeof(path));
+    bool started = false;
+    if (reply->rate == 1) {
+        uintptr_t base;
+        size_t bytes;
+        started = found && range_use_mimalloc(path, mimalloc_wanted);
+        if (!range_mimalloc_part(&base, &bytes))
+            trouble = MESSAGE_TROUBLE_MIMALLOC_SPACE;
+    }
+    if (reply->rate != 1 && mimalloc_wanted)
+        started = found && next_mimalloc_start(path, &trouble);
+    if (mimalloc_wanted && !started)
+        handshake_tell(socket_path, trouble);
+    if (!started || reply->rate == 1)
+        entry_start();
+}
+
 static bool start_recording(char **envp)
 {
     const char *socket_path = find_variable(envp, HEAPPROF_ENV_SOCKET);
@@ -193,13 +217,8 @@ static bool start_recording(char **envp)
         return false;
     counts_set_temporary(temporary_ticks(&reply));
     stack_start();
-    if (reply.rate == 1) {
-        char path[4096];
-        if (own_files_beside("libheapprof-mimalloc.so", path, sizeof(path)))
-            range_use_mimalloc(path);
-    }
+    start_allocators(&reply, socket_path);
     note_main_program();
-    entry_start();
     sampler_end_start();
     return pthread_atfork(NULL, NULL, sampler_restart_thread) == 0 &&
            process_start(reply.rate, reply.seed, no_follow);

@@ -43,6 +43,53 @@ compare -t "the same, together on one processor" "$bench/malloc_loop" 100
 compare "larson, two threads, each with the blocks of threads before it" "$bench/larson" 600
 run_options=
 
+# on_mimalloc [-t] LABEL COMMAND...: the command with libmimalloc preloaded against the command
+# under heapprof run --allocator=mimalloc.
+on_mimalloc() {
+    together=
+    if [ "$1" = -t ]; then
+        together=-t
+        shift
+    fi
+    label=$1
+    shift
+    # shellcheck disable=SC2086 # words or none
+    "$bench/paired" $together -n "$pairs" "$label" \
+        env LD_PRELOAD=libmimalloc.so.2.0 "$@" --- \
+        "$heapprof" run -q --no-symbolize --allocator=mimalloc -o heap.prof "$@"
+}
+
+cat >work.sql <<'END'
+create table t(a integer primary key, b text, c real);
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000)
+    insert into t select i, 'row ' || (i * 7919 % 100003), i * 1.5 from n;
+create index tb on t(b);
+select b, count(*) from t group by substr(b, 1, 6) order by 2 desc limit 5;
+END
+cat >work.py <<'END'
+import json
+rows = [{"id": i, "tags": ["t%d" % (j * i % 97) for j in range(8)]} for i in range(20000)]
+for _ in range(3):
+    print(len(json.loads(json.dumps(rows))))
+END
+echo "== time, on mimalloc, at the default rate; bare is with libmimalloc preloaded"
+on_mimalloc -t "malloc and free, a ring of small blocks, together on one processor" \
+    "$bench/malloc_loop" 200
+on_mimalloc "larson, two threads" "$bench/larson" 600
+on_mimalloc "sqlite3" sqlite3 :memory: ".read work.sql"
+on_mimalloc "python3" /usr/bin/python3 work.py
+on_mimalloc "python3, all objects by malloc" env PYTHONMALLOC=malloc /usr/bin/python3 work.py
+run_options="--no-symbolize --allocator=mimalloc"
+compare "larson, against the C library's malloc" "$bench/larson" 600
+
+echo "== one block that grows by 1 MiB at a time to 4 GiB"
+for run_options in "--no-symbolize" "--no-symbolize --rate=1" \
+    "--no-symbolize --allocator=mimalloc" "--no-symbolize --allocator=mimalloc --rate=1"; do
+    compare "realloc alone, $run_options" "$bench/grow" 4096 untouched
+    compare "each page written, up to 1 GiB, $run_options" "$bench/grow" 1024
+done
+run_options=
+
 echo "== names, looked up once the program has ended"
 "$bench/paired" -n "$pairs" "without and with names" \
     "$heapprof" run -q --no-symbolize -o heap.prof "$bench/malloc_loop" 3 --- \

@@ -39,7 +39,7 @@ END
 }
 
 @test "usage errors are one line and status 2" {
-    for option in --nosuch --rate=0 --rate=x --allocator=mimalloc --allocator=x --format=x \
+    for option in --nosuch --rate=0 --rate=x --allocator=x --format=x \
         --seed=x --seed=-1 --max-memory=x '--output=%z' '--output=x%'; do
         run -2 --separate-stderr "$heapprof" run "$option" true
         [ "${#stderr_lines[@]}" = 1 ]

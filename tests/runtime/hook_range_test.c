@@ -160,7 +160,7 @@ static void early_objects(void)
         CHECK(early[i] != NULL);
         record->weight_q16 = i;
     }
-    CHECK(range_use_mimalloc(mimalloc_path()));
+    CHECK(range_use_mimalloc(mimalloc_path(), false));
     void *late = range_alloc(100, 16, false, &record);
     CHECK(late != NULL);
     for (size_t i = 0; i < 3000; i++) {
@@ -185,7 +185,7 @@ static void no_reserve(void)
     CHECK(range_end == 0);
     CHECK(range_alloc(16, 16, false, &record) == NULL);
     CHECK(range_record_of(&record) == NULL);
-    CHECK(!range_use_mimalloc(mimalloc_path()));
+    CHECK(!range_use_mimalloc(mimalloc_path(), false));
 }
 
 static void without_a_reserve_nothing_is_in_the_range(void **state)
@@ -198,8 +198,8 @@ static void wrong_library(void)
 {
     struct range_record *record;
     start_slabs();
-    CHECK(!range_use_mimalloc("/nonexistent/libmimalloc.so"));
-    CHECK(!range_use_mimalloc("libc.so.6"));
+    CHECK(!range_use_mimalloc("/nonexistent/libmimalloc.so", false));
+    CHECK(!range_use_mimalloc("libc.so.6", false));
     void *p = range_alloc(1000, 16, false, &record);
     CHECK(p != NULL);
     free_in_range(p);

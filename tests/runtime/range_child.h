@@ -76,7 +76,7 @@ static inline void start_slabs(void)
 static inline void start_mimalloc(void)
 {
     CHECK(range_reserve());
-    CHECK(range_use_mimalloc(mimalloc_path()));
+    CHECK(range_use_mimalloc(mimalloc_path(), false));
 }
 
 /* Frees p as the interposed free does. */
