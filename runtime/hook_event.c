@@ -6,12 +6,11 @@
  * with it. */
 #include "runtime/hook_event.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/hook_caller_stack.h"
 #include "runtime/hook_counts.h"
-#include "runtime/hook_libunwind.h"
 #include "runtime/hook_process.h"
 #include "runtime/hook_sampler.h"
 #include "runtime/hook_shared.h"
@@ -20,59 +19,6 @@
 #include "runtime/hook_store.h"
 #include "runtime/hook_syscall.h"
 #include "runtime/hook_weight.h"
-
-/* --- stacks ---------------------------------------------------------------------------------- */
-
-/* Frames go into a buffer of ours, since the target's stack may be small and thread-local storage
- * is taken from it too. As many as threads that capture at one moment; the pages are touched as
- * they are used. */
-enum { BUFFERS = 64 };
-static uint64_t buffers[BUFFERS][STACK_MAX_FRAMES];
-static _Atomic uint64_t free_buffers = UINT64_MAX;
-
-/* The index of a buffer nobody else uses; BUFFERS when all are taken. */
-static unsigned take_buffer(void)
-{
-    uint64_t available = atomic_load_explicit(&free_buffers, memory_order_relaxed);
-    while (available != 0) {
-        unsigned buffer = (unsigned)__builtin_ctzll(available);
-        if (atomic_compare_exchange_weak_explicit(&free_buffers, &available,
-                                                  available & ~(1ull << buffer),
-                                                  memory_order_acquire, memory_order_relaxed))
-            return buffer;
-    }
-    return BUFFERS;
-}
-
-static void give_buffer(unsigned buffer)
-{
-    /* Release: pairs with the acquire in take_buffer. */
-    atomic_fetch_or_explicit(&free_buffers, 1ull << buffer, memory_order_release);
-}
-
-static uint32_t caller_stack(void)
-{
-    unsigned buffer = take_buffer();
-    if (UNLIKELY(buffer == BUFFERS)) {
-        store_loss(STORE_LOSS_NO_STACK, 0);
-        return store_intern(NULL, 0, STORE_FRAME_NO_STACK);
-    }
-    enum stack_end end;
-    size_t depth = stack_capture(buffers[buffer], STACK_MAX_FRAMES, &end);
-    enum store_frame root = STORE_FRAME_NONE;
-    if (UNLIKELY(end == STACK_END_DEPTH)) {
-        store_loss(STORE_LOSS_DEPTH_CUT, 0);
-        root = STORE_FRAME_TRUNCATED;
-    } else if (UNLIKELY(end == STACK_END_UNKNOWN)) {
-        store_loss(STORE_LOSS_UNWIND_INCOMPLETE, 0);
-        root = depth == 0 ? STORE_FRAME_NO_STACK : STORE_FRAME_TRUNCATED;
-    }
-    if (UNLIKELY(depth == 0 && root == STORE_FRAME_NONE))
-        root = STORE_FRAME_NO_STACK;
-    uint32_t stack = store_intern(buffers[buffer], depth, root);
-    give_buffer(buffer);
-    return stack;
-}
 
 /* --- objects --------------------------------------------------------------------------------- */
 
@@ -228,6 +174,5 @@ size_t event_usable_size(void *p)
 
 void event_restart(void)
 {
-    atomic_store_explicit(&free_buffers, UINT64_MAX, memory_order_relaxed);
-    libunwind_restart();
+    caller_stack_restart();
 }

@@ -48,8 +48,8 @@ typedef uint64_t frame_word;
 #define FRAME_WORD_INTERRUPTS (UINT64_C(1) << 5)
 /* Set by the walker, not by frame_rule_pack: the pc is the runtime's own and not reported. */
 #define FRAME_WORD_OWN (UINT64_C(1) << 6)
-/* FRAME_RSP or FRAME_RBP, rbp saved at the CFA if at all, neither interrupts nor own: what most
- * frames are, told by one bit. */
+/* FRAME_RSP or FRAME_RBP, rbp saved at the CFA if at all, does not interrupt: what most frames are,
+ * told by one bit. */
 #define FRAME_WORD_PLAIN (UINT64_C(1) << 7)
 
 /* A rule whose rbp_offset has more than 24 bits becomes FRAME_FALLBACK. Pure. */
@@ -68,7 +68,7 @@ static inline frame_word frame_rule_pack(struct frame_rule rule)
 /* The same for a pc of the runtime's own. */
 static inline frame_word frame_word_own(frame_word word)
 {
-    return (word & ~FRAME_WORD_PLAIN) | FRAME_WORD_OWN;
+    return word | FRAME_WORD_OWN;
 }
 
 static inline enum frame_kind frame_word_kind(frame_word word)

@@ -12,6 +12,7 @@
 
 #include "runtime/hook_shared.h"
 #include "runtime/hook_stack.h"
+#include "runtime/hook_stack_memory.h"
 #include "runtime/hook_store.h"
 
 /* The loader's object behind each table entry; private, by the entry's index. */
@@ -123,6 +124,8 @@ static void retire(uint32_t index)
             shared_store_u64(&store.nodes[id].pc_word, pc | (uint64_t)(index + 1) << STORE_PC_BITS,
                              memory_order_relaxed);
     }
+    /* Again: a walk of another thread may have found one of these nodes meanwhile. */
+    stack_memory_forget();
 }
 
 /* True when the object of entry index is in the table for pc; an impostor there is retired. */

@@ -20,6 +20,7 @@
 #include "runtime/hook_libunwind.h"
 #include "runtime/hook_rule_cache.h"
 #include "runtime/hook_stack_bounds.h"
+#include "runtime/hook_stack_memory.h"
 #include "runtime/hook_stack_own.h"
 
 /* Steps beyond one a frame of the result: frames of our own, and rounds in a stack whose signal
@@ -65,13 +66,17 @@ struct stack {
     size_t capacity;
     size_t count;
     enum stack_end end;
+    struct stack_memory *memory; /* of a walk that remembers, else NULL */
 };
 
 /* The hot loop: records frames from *frame outwards as long as each has a plain rule in the cache
  * and lies in the bounds, and leaves at the first other one, not recorded yet. There is no call in
- * it, so its state stays in registers. */
-static __attribute__((noinline)) void follow(struct frame *frame, struct stack_bounds bounds,
-                                             struct stack *stack)
+ * it, so its state stays in registers. A walk that remembers keeps its steps too, and also leaves at
+ * a frame that looks like one that is remembered. */
+static inline __attribute__((always_inline)) void follow(struct frame *frame,
+                                                         struct stack_bounds bounds,
+                                                         struct stack *stack,
+                                                         struct stack_memory *memory)
 {
     uintptr_t after = frame->pc + 1; /* the return address itself: one subtraction less a round */
     uintptr_t sp = frame->sp;
@@ -79,9 +84,17 @@ static __attribute__((noinline)) void follow(struct frame *frame, struct stack_b
     uintptr_t end = bounds.low + bounds.words;
     uint64_t *next = stack->pcs + stack->count;
     uint64_t *limit = stack->pcs + stack->capacity;
+    struct stack_step *step = NULL, *last_step = NULL;
+    const struct stack_word *cursor = NULL;
+    if (memory != NULL) {
+        step = memory->steps + memory->step_count - 1;
+        last_step = memory->steps + STACK_MEMORY_STEPS - 1;
+        cursor = memory->cursor;
+    }
     if (!stack_bounds_hold(bounds, sp))
         return;
-    while (next != limit) {
+    /* There are no fewer steps than pcs. */
+    while (memory != NULL ? step != last_step : next != limit) {
         frame_word word = rule_cache_get(after - 1);
         uintptr_t slot = (uintptr_t)frame_word_cfa_offset(word) - 8;
         if (__builtin_expect((word & FRAME_WORD_PLAIN) == 0, 0))
@@ -100,14 +113,40 @@ static __attribute__((noinline)) void follow(struct frame *frame, struct stack_b
                 break;
             rbp = *(const uintptr_t *)place;
         }
-        *next++ = after - 1;
+        *next = after - 1;
+        next += (word & FRAME_WORD_OWN) == 0;
         sp = slot + 8;
         after = *(const uintptr_t *)slot;
+        if (memory != NULL) {
+            step->rule = word;
+            *++step = (struct stack_step){.address = slot, .value = after, .rbp = rbp};
+            while (__builtin_expect(cursor->address < slot, 0))
+                cursor--;
+            if (cursor->address == slot && cursor->value == after)
+                break;
+        }
         if (__builtin_expect(sp >= end, 0))
             break;
     }
     *frame = (struct frame){.pc = after - 1, .sp = sp, .rbp = rbp};
     stack->count = (size_t)(next - stack->pcs);
+    if (memory != NULL) {
+        memory->step_count = (uint32_t)(step - memory->steps) + 1;
+        memory->cursor = cursor;
+    }
+}
+
+static __attribute__((noinline)) void follow_only(struct frame *frame, struct stack_bounds bounds,
+                                                  struct stack *stack)
+{
+    follow(frame, bounds, stack, NULL);
+}
+
+static __attribute__((noinline)) void follow_remembering(struct frame *frame,
+                                                         struct stack_bounds bounds,
+                                                         struct stack *stack)
+{
+    follow(frame, bounds, stack, stack->memory);
 }
 
 /* Reads a word into *value; false when it cannot be read. */
@@ -163,6 +202,41 @@ static void correct_uncalled(struct stack *stack)
         stack->pcs[stack->count - 1]++;
 }
 
+/* A walk that remembers has come to this frame. */
+static void arrive(struct stack *stack, const struct frame *frame)
+{
+    struct stack_memory *memory = stack->memory;
+    if (memory->step_count == STACK_MEMORY_STEPS) {
+        memory->broken = true;
+        stack->memory = NULL;
+        return;
+    }
+    memory->steps[memory->step_count++] = (struct stack_step){
+        .address = frame->sp - 8, .value = frame->pc + 1, .rbp = frame->rbp};
+}
+
+/* Whether all from the frame arrived at on is remembered; then it is not a new step. */
+static bool meets(struct stack *stack, struct stack_bounds bounds)
+{
+    struct stack_memory *memory = stack->memory;
+    if (memory == NULL ||
+        !stack_memory_meets(memory, &memory->steps[memory->step_count - 1], bounds))
+        return false;
+    memory->step_count--;
+    stack->end = STACK_END_ROOT;
+    return true;
+}
+
+/* What a walk that remembers has to know of the step out of the frame it has arrived at. */
+static void note_step(struct stack_memory *memory, frame_word word)
+{
+    memory->steps[memory->step_count - 1].rule = word;
+    if (frame_word_kind(word) == FRAME_SIGNAL || (word & FRAME_WORD_INTERRUPTS) != 0)
+        memory->broken = true;
+    if (frame_word_kind(word) == FRAME_SIGNAL) /* maybe to another stack: look from the start */
+        memory->cursor = &memory->words[memory->count - 1];
+}
+
 /* Records one frame of any kind and goes to its caller. False at the end of the walk, *kind being
  * that of the last frame and stack->end set unless it is unknown. */
 static bool step(struct frame *frame, struct stack_bounds *bounds, struct stack *stack,
@@ -176,6 +250,8 @@ static bool step(struct frame *frame, struct stack_bounds *bounds, struct stack 
     if (word == FRAME_EMPTY)
         word = find_rule(frame->pc);
     *kind = frame_word_kind(word);
+    if (stack->memory != NULL)
+        note_step(stack->memory, word);
     if ((word & FRAME_WORD_OWN) == 0) {
         if (stack->count == stack->capacity) {
             stack->end = STACK_END_DEPTH;
@@ -206,9 +282,36 @@ static bool walk(struct frame frame, struct stack *stack)
     stack_bounds_init(&bounds, frame.sp, true);
     stack->end = STACK_END_UNKNOWN;
     do
-        follow(&frame, bounds, stack);
+        follow_only(&frame, bounds, stack);
     while (step(&frame, &bounds, stack, &kind) && --left != 0);
     return kind != FRAME_FALLBACK;
+}
+
+/* The same as far as the stack is not remembered. */
+static bool walk_remembering(struct frame frame, struct stack *stack)
+{
+    struct stack_bounds bounds;
+    enum frame_kind kind = FRAME_EMPTY;
+    size_t left = stack->capacity + EXTRA_STEPS_MAX;
+    stack_bounds_init(&bounds, frame.sp, true);
+    stack->end = STACK_END_UNKNOWN;
+    do {
+        if (stack->memory != NULL)
+            arrive(stack, &frame);
+        if (meets(stack, bounds))
+            return true;
+        if (stack->memory != NULL)
+            follow_remembering(&frame, bounds, stack);
+        if (meets(stack, bounds))
+            return true;
+    } while (step(&frame, &bounds, stack, &kind) && --left != 0);
+    return kind != FRAME_FALLBACK;
+}
+
+static struct frame entry_frame(const struct stack_registers *registers)
+{
+    return (struct frame){
+        .pc = registers->rip - 1, .sp = (uintptr_t)(registers + 1), .rbp = registers->rbp};
 }
 
 /* stack_capture's body: registers are its caller's. */
@@ -219,45 +322,65 @@ size_t stack_capture_from(uint64_t *pcs, size_t capacity, enum stack_end *end,
                           const struct stack_registers *registers)
 {
     struct stack stack = {.pcs = pcs, .capacity = capacity};
-    struct frame frame = {
-        .pc = registers->rip - 1, .sp = (uintptr_t)(registers + 1), .rbp = registers->rbp};
-    if (!walk(frame, &stack))
+    if (!walk(entry_frame(registers), &stack))
         libunwind_walk(registers, pcs, capacity, &stack.count, &stack.end);
     *end = stack.end;
     return stack.count;
 }
 
+/* stack_capture_changed's body. */
+size_t stack_changed_from(struct stack_memory *memory, enum stack_end *end, const void *unused,
+                          const struct stack_registers *registers)
+    __attribute__((visibility("hidden"), used));
+size_t stack_changed_from(struct stack_memory *memory, enum stack_end *end, const void *unused,
+                          const struct stack_registers *registers)
+{
+    struct stack stack = {.pcs = memory->pcs, .capacity = STACK_MAX_FRAMES, .memory = memory};
+    (void)unused;
+    stack_memory_begin(memory);
+    if (!walk_remembering(entry_frame(registers), &stack)) {
+        memory->broken = true;
+        libunwind_walk(registers, stack.pcs, stack.capacity, &stack.count, &stack.end);
+    }
+    *end = stack.end;
+    return stack.count;
+}
+
 /* Pushes struct stack_registers below its return address: in C, a callee-saved register may have
- * been reused before it is looked at. */
-__asm__(".text\n"
-        ".hidden stack_capture\n"
-        ".globl stack_capture\n"
-        ".type stack_capture, @function\n"
-        "stack_capture:\n"
-        "    .cfi_startproc\n"
-        "    push %r15\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    push %r14\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    push %r13\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    push %r12\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    push %rbp\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    push %rbx\n"
-        "    .cfi_adjust_cfa_offset 8\n"
-        "    mov %rsp, %rcx\n"
-        "    sub $8, %rsp\n"
-        "    .cfi_def_cfa_offset 64\n"
-        "    call stack_capture_from\n"
-        "    add $56, %rsp\n"
-        "    .cfi_def_cfa_offset 8\n"
-        "    ret\n"
-        "    .cfi_endproc\n"
-        ".size stack_capture, . - stack_capture\n");
+ * been reused before it is looked at. The body gets them as its fourth argument. */
+#define CAPTURE_ENTRY(name, body)                                                                  \
+    __asm__(".text\n"                                                                              \
+            ".hidden " name "\n"                                                                   \
+            ".globl " name "\n"                                                                    \
+            ".type " name ", @function\n" name ":\n"                                               \
+            "    .cfi_startproc\n"                                                                 \
+            "    push %r15\n"                                                                      \
+            "    .cfi_adjust_cfa_offset 8\n"                                                       \
+            "    push %r14\n"                                                                      \
+            "    .cfi_adjust_cfa_offset 8\n"                                                       \
+            "    push %r13\n"                                                                      \
+            "    .cfi_adjust_cfa_offset 8\n"                                                       \
+            "    push %r12\n"                                                                      \
+            "    .cfi_adjust_cfa_offset 8\n"                                                       \
+            "    push %rbp\n"                                                                      \
+            "    .cfi_adjust_cfa_offset 8\n"                                                       \
+            "    push %rbx\n"                                                                      \
+            "    .cfi_adjust_cfa_offset 8\n"                                                       \
+            "    mov %rsp, %rcx\n"                                                                 \
+            "    sub $8, %rsp\n"                                                                   \
+            "    .cfi_def_cfa_offset 64\n"                                                         \
+            "    call " body "\n"                                                                  \
+            "    add $56, %rsp\n"                                                                  \
+            "    .cfi_def_cfa_offset 8\n"                                                          \
+            "    ret\n"                                                                            \
+            "    .cfi_endproc\n"                                                                   \
+            ".size " name ", . - " name "\n")
+
+CAPTURE_ENTRY("stack_capture", "stack_capture_from");
+CAPTURE_ENTRY("stack_capture_changed", "stack_changed_from");
 
 void stack_forget(uintptr_t start, uintptr_t limit)
 {
     rule_cache_forget(start, limit);
+    stack_memory_forget();
 }

@@ -96,8 +96,7 @@ void store_index_node(uint32_t id)
         link_node(link, id);
 }
 
-/* The stack that ends at a node, made when it is new; 0 when the table is full. */
-static uint32_t stack_of(uint32_t node_id, uint32_t depth)
+uint32_t store_stack(uint32_t node_id, uint32_t depth)
 {
     struct store_node *node = &store.nodes[node_id];
     uint32_t stack = shared_load_u32(&node->stack, memory_order_acquire); /* pairs with the swap */
@@ -127,7 +126,7 @@ uint32_t store_intern(const uint64_t *pcs, size_t depth, enum store_frame root_f
         if (UNLIKELY(node == 0))
             goto full;
     }
-    uint32_t stack = node == 0 ? 0 : stack_of(node, (uint32_t)depth);
+    uint32_t stack = node == 0 ? 0 : store_stack(node, (uint32_t)depth);
     if (LIKELY(stack != 0))
         return stack;
 full:
@@ -160,7 +159,7 @@ void store_attach(uint32_t slot, uint64_t rate, uint32_t pid, uint64_t start_ns)
     store.header->node_count = 1;
     store.header->stack_count = 1;
     uint32_t node = store_node(0, STORE_FRAME_OTHER_STACKS);
-    uint32_t other = stack_of(node, 1);
+    uint32_t other = store_stack(node, 1);
     (void)other; /* STORE_STACK_OTHER: the first one */
     /* Release: a reader that sees the magic sees a header that is whole. */
     shared_store_u64(&store.header->magic, STORE_MAGIC, memory_order_release);

@@ -49,6 +49,9 @@ uint32_t store_intern(const uint64_t *pcs, size_t depth, enum store_frame root_f
 /* The node under parent with this pc, made when it is new; 0 when the table is full. */
 uint32_t store_node(uint32_t parent, uint64_t pc);
 
+/* The stack of depth frames that ends at a node, made when it is new; 0 when the table is full. */
+uint32_t store_stack(uint32_t node, uint32_t depth);
+
 /* Puts an existing node (its pc_word and parent are written) into the index; for a forked child
  * that has copied the nodes. */
 void store_index_node(uint32_t id);

@@ -146,7 +146,7 @@ static void test_a_packed_rule_keeps_all_it_says(void **state)
         assert_int_equal(frame_word_cfa_offset(word), rules[i].cfa_offset);
         assert_int_equal(frame_word_rbp_offset(word), rules[i].rbp_offset);
         assert_int_equal((word & FRAME_WORD_PLAIN) != 0, i < 2);
-        assert_int_equal(frame_word_own(word) & FRAME_WORD_PLAIN, 0);
+        assert_int_equal(frame_word_own(word) & ~FRAME_WORD_OWN, word);
     }
 }
 

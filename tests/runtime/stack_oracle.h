@@ -12,7 +12,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "runtime/hook_caller_stack.h"
 #include "runtime/hook_stack.h"
+#include "runtime/hook_store.h"
 
 struct oracle_stack {
     uint64_t pcs[STACK_MAX_FRAMES];
@@ -41,6 +43,49 @@ static inline void oracle_unwind(unw_cursor_t *cursor, struct oracle_stack *thei
     }
     if (more <= 0)
         theirs->end = more == 0 ? STACK_END_ROOT : STACK_END_UNKNOWN;
+}
+
+/* Reads the stack with this id from the store. */
+static inline void oracle_read(uint32_t id, struct oracle_stack *stack)
+{
+    stack->count = 0;
+    stack->end = STACK_END_ROOT;
+    for (uint32_t node = store.stacks[id].node; node != 0; node = store.nodes[node].parent) {
+        uint64_t pc = store.nodes[node].pc_word & STORE_PC_MASK;
+        if (pc < STORE_FRAME_FIRST_PC)
+            stack->end = pc == STORE_FRAME_TRUNCATED ? STACK_END_UNKNOWN : STACK_END_DEPTH;
+        else if (stack->count < STACK_MAX_FRAMES)
+            stack->pcs[stack->count++] = pc;
+    }
+}
+
+/* The stack as events see it: with the memory of the last one, and interned. Frame 0 is
+ * caller_stack's own, as it is linked into the program here; the caller of this function is frame 1.
+ */
+static inline __attribute__((always_inline)) void oracle_remembered(struct oracle_stack *stack)
+{
+    oracle_read(caller_stack(), stack);
+}
+
+/* Whether two stacks are equal from the frames a_from and b_from on, and both reach their root or
+ * both do not; says on stderr where they part. */
+static inline bool oracle_same(const char *what, const struct oracle_stack *a, size_t a_from,
+                               const struct oracle_stack *b, size_t b_from)
+{
+    bool full = b->end == STACK_END_DEPTH; /* then one more frame of the other has been cut */
+    for (size_t i = a_from, j = b_from; i < a->count && j < b->count; i++, j++) {
+        if (a->pcs[i] != b->pcs[j]) {
+            fprintf(stderr, "frame %zu: %#lx, %s %#lx\n", i, (long)a->pcs[i], what,
+                    (long)b->pcs[j]);
+            return false;
+        }
+    }
+    if ((a->count - a_from == b->count - b_from || full) &&
+        (a->end == STACK_END_ROOT) == (b->end == STACK_END_ROOT))
+        return true;
+    fprintf(stderr, "%zu frames, %s %zu; ends %d and %d\n", a->count - a_from, what,
+            b->count - b_from, (int)a->end, (int)b->end);
+    return false;
 }
 
 /* Whether both see the same frames outside the caller of this function, which is frame 1; says on
