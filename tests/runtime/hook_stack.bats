@@ -13,7 +13,7 @@ shapes_agree() {
     local compiler=$1
     shift
     "$compiler" -std=gnu11 -D_GNU_SOURCE -I. -g "$@" tests/runtime/stack_shapes.c \
-        "$BUILD/runtime/hooks.a" -lunwind -Wl,-z,lazy -o "$program"
+        "$BUILD/runtime/hooks.a" -lunwind -lcmocka -Wl,-z,lazy -o "$program"
     run bash -c '"$0" 2>"$0.differences"' "$program"
     echo "$output"
     cat "$program.differences"
@@ -59,12 +59,57 @@ shapes_agree() {
     shapes_agree clang -O2 -fno-omit-frame-pointer
 }
 
+@test "the part of a function that lies apart, as function.cold, is walked right" {
+    shapes_agree gcc -O2
+    nm "$program" | grep -q ' mostly.*\.cold$'
+}
+
+@test "code of gcc -O1 is walked right at every instruction" {
+    shapes_agree gcc -O1
+}
+
+@test "code of clang -O3 is walked right at every instruction" {
+    shapes_agree clang -O3
+}
+
+@test "random stacks are the same with the memory of the last one and without" {
+    local build seed=1
+    for build in "gcc -O0" "gcc -O1" "gcc -O2" "gcc -O2 -fno-omit-frame-pointer" "gcc -O3" \
+        "clang -O0" "clang -O2" "clang -O2 -fno-omit-frame-pointer"; do
+        $build -std=gnu11 -D_GNU_SOURCE -mcx16 -I. -g tests/runtime/stack_random.c \
+            "$BUILD/runtime/hooks.a" -lunwind -lcmocka -pthread -o "$program"
+        run "$program" $seed 10000
+        echo "$build: $output"
+        [ "$status" -eq 0 ]
+        [[ "$output" =~ ^([0-9]+)\ stacks,\ 0\ differ,\ ([0-9]+)\ met, ]]
+        [ "${BASH_REMATCH[1]}" -ge 10000 ]
+        [ "${BASH_REMATCH[2]}" -ge 1000 ] # else the memory was hardly tried
+        seed=$((seed + 1))
+    done
+}
+
+@test "Rust is walked right while panics pass" {
+    command -v rustc >/dev/null || skip "no rustc here"
+    local level
+    for level in 0 2 3; do
+        rustc --edition=2021 --crate-type=staticlib -g -C opt-level=$level -C panic=unwind \
+            -o "$BATS_TEST_TMPDIR/libstack_rust.a" tests/runtime/stack_rust.rs
+        gcc -std=gnu11 -D_GNU_SOURCE -I. -g tests/runtime/stack_rust.c \
+            "$BATS_TEST_TMPDIR/libstack_rust.a" "$BUILD/runtime/hooks.a" -lunwind -lcmocka \
+            -pthread -ldl -lm -lgcc_s -o "$program"
+        run "$program"
+        echo "$level: $output"
+        [ "$status" -eq 0 ]
+        [[ "$output" == *" stacks, 0 differ" ]]
+    done
+}
+
 @test "C++ is walked right while exceptions pass" {
     local compiler level
     for compiler in g++ clang++; do
         for level in -O0 -O2; do
             "$compiler" -D_GNU_SOURCE -I. $level -g tests/runtime/stack_exceptions.cc \
-                "$BUILD/runtime/hooks.a" -lunwind -pthread -o "$program"
+                "$BUILD/runtime/hooks.a" -lunwind -lcmocka -pthread -o "$program"
             run "$program"
             echo "$compiler $level: $output"
             [ "$status" -eq 0 ]
@@ -91,7 +136,8 @@ shapes_agree() {
         gcc -O1 -g -fPIC -fno-stack-protector -DFRAME_BYTES=$size -shared \
             tests/runtime/stack_plugin.c -o "$BATS_TEST_TMPDIR/plugin$size.so"
     done
-    gcc -std=gnu11 -D_GNU_SOURCE -I. -O2 tests/runtime/stack_reload.c "$BUILD/runtime/hooks.a" -o "$program"
+    gcc -std=gnu11 -D_GNU_SOURCE -I. -O2 tests/runtime/stack_reload.c \
+        "$BUILD/runtime/hooks.a" -lunwind -lcmocka -o "$program"
     run "$program" "$BATS_TEST_TMPDIR/plugin40.so" "$BATS_TEST_TMPDIR/plugin104.so" forget
     [ "$status" -eq 0 ]
     # Not forgotten, the old rules would be used: the test does see the difference.

@@ -1,7 +1,16 @@
 /* stack_exceptions.cc: stacks of C++, walked in constructors, destructors, catch blocks and
  * comparators, and compared with libunwind's. For hook_stack.bats; prints how many differ. */
+#define _Static_assert static_assert
 extern "C" {
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include "tests/runtime/stack_oracle.h"
+#include "tests/runtime/store_fixture.h"
 }
 
 #include <algorithm>
@@ -57,6 +66,7 @@ static void rethrower(int depth)
 int main()
 {
     stack_start();
+    store_fixture(1, STORE_DEFAULT_SLOT_BYTES, 1);
     for (int depth = 0; depth < 6; depth++) {
         try {
             rethrower(depth);

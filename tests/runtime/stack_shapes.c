@@ -2,10 +2,17 @@
  *
  * Compiled by hook_stack.bats with several compilers and flags, and linked with the runtime's
  * objects. Each shape runs once with the processor's trap flag set, so that a SIGTRAP handler
- * compares stack_capture with libunwind at each pc it has not seen before: in
+ * compares stack_capture, with and without memory, with libunwind at each pc it has not seen before: in
  * prologues, epilogues, PLT entries, the lazy binder, libc; then once more as it is. Prints "N
  * stacks, N differ"; status 0 when none differs. With an argument, only the shape of that name is
  * run. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include <search.h>
 #include <signal.h>
 #include <stdalign.h>
@@ -13,6 +20,7 @@
 #include <string.h>
 
 #include "tests/runtime/stack_oracle.h"
+#include "tests/runtime/store_fixture.h"
 
 enum { SEEN_SLOTS = 1 << 18 };
 
@@ -117,6 +125,31 @@ __attribute__((noinline)) static void pushed_arguments(long n)
         visit();
 }
 
+/* The part that is never likely lies apart, as a function.cold of its own. */
+__attribute__((noinline, cold)) static void seldom(int number)
+{
+    visit();
+    __asm__ volatile("" : : "r"(number));
+}
+
+__attribute__((noinline)) static int mostly(int number)
+{
+    int block[8] = {number};
+    __asm__ volatile("" : : "r"(block) : "memory");
+    if (number > 2) {
+        seldom(block[0]);
+        __asm__ volatile("" : : "r"(block) : "memory");
+        seldom(block[1]);
+    }
+    return block[number % 8];
+}
+
+static void cold(void)
+{
+    for (int i = 0; i < 6; i++)
+        mostly(i);
+}
+
 static int by_value(const void *left, const void *right)
 {
     int a = *(const int *)left;
@@ -204,38 +237,38 @@ static const struct shape {
     {"realigned", realigned},
     {"forced", forced},
     {"pushed", pushed},
+    {"cold", cold},
     {"callbacks", callbacks},
     {"lazily_bound", lazily_bound},
     {"in_handler", in_handler},
     {"in_handler_on_other_stack", in_handler_on_other_stack},
 };
 
-static void set_trap_flag(bool on)
-{
-    /* Below the red zone: pushf must not write into it. */
-    if (on)
-        __asm__ volatile("lea -128(%%rsp), %%rsp; pushf; orl $0x100, (%%rsp); popf;"
-                         "lea 128(%%rsp), %%rsp" ::
-                             : "memory", "cc");
-    else
-        __asm__ volatile("lea -128(%%rsp), %%rsp; pushf; andl $~0x100, (%%rsp); popf;"
-                         "lea 128(%%rsp), %%rsp" ::
-                             : "memory", "cc");
-}
+/* In functions of their own, whose tables are right at each of these instructions too. */
+void set_trap_flag(void);
+void clear_trap_flag(void);
+#define FLAG_FUNCTION(name, change)                                                                \
+    __asm__(".text\n.type " name ", @function\n" name ":\n .cfi_startproc\n"                       \
+            " pushf\n .cfi_adjust_cfa_offset 8\n " change ", (%rsp)\n"                            \
+            " popf\n .cfi_adjust_cfa_offset -8\n ret\n"                                           \
+            " .cfi_endproc\n.size " name ", . - " name "\n")
+FLAG_FUNCTION("set_trap_flag", "orl $0x100");
+FLAG_FUNCTION("clear_trap_flag", "andl $~0x100");
 
 int main(int argc, char **argv)
 {
     struct sigaction action = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
     bool fallback = stack_start();
+    store_fixture(1, STORE_DEFAULT_SLOT_BYTES, 1);
     sigaction(SIGTRAP, &action, NULL);
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         shape_name = shapes[i].name;
         if (argc > 1 && strcmp(argv[1], shape_name) != 0)
             continue;
         stepping = true;
-        set_trap_flag(true);
+        set_trap_flag();
         shapes[i].run();
-        set_trap_flag(false);
+        clear_trap_flag();
         stepping = false;
         shapes[i].run();
     }
