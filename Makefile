@@ -230,6 +230,13 @@ $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/flags | $(BUILD)/packages
 	$(call say,compile,$<)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -o $@ $< -pthread -lm
 
+# The one that calls the runtime itself.
+$(BUILD)/tests/bench/stack_walk: tests/bench/stack_walk.c $(BUILD)/runtime/hooks.a $(BUILD)/flags | $(BUILD)/packages
+	@mkdir -p $(@D)
+	$(call say,compile,$<)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -I. -O2 -g -Wall -Wextra -mcx16 -o $@ $< $(BUILD)/runtime/hooks.a \
+		-lcmocka -Wl,--as-needed -lunwind -pthread -lm
+
 # --- fuzzing --------------------------------------------------------------------------------
 
 FUZZ_SECONDS ?= 60

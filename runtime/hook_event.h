@@ -1,7 +1,7 @@
 /* hook_event.h: a recorded allocation from its first to its last moment.
  *
  * Hook-safe. Brings together where the object lives (hook_range.h), who asked for it
- * (hook_stack.h) and the books (hook_store.h, hook_counts.h). */
+ * (hook_caller_stack.h) and the books (hook_store.h, hook_counts.h). */
 #ifndef HEAPPROF_RUNTIME_HOOK_EVENT_H
 #define HEAPPROF_RUNTIME_HOOK_EVENT_H
 

@@ -253,6 +253,11 @@ static size_t mimalloc_usable_size(void *p)
     return LIKELY(holds(p)) ? mimalloc.mi_usable_size(p) : behind.malloc_usable_size(p);
 }
 
+static size_t mimalloc_known_size(void *p)
+{
+    return LIKELY(holds(p)) ? mimalloc.mi_usable_size(p) : behind.known_size(p);
+}
+
 void next_mimalloc_install(uintptr_t base, size_t bytes)
 {
     behind = next;
@@ -269,6 +274,7 @@ void next_mimalloc_install(uintptr_t base, size_t bytes)
         .valloc = mimalloc_valloc,
         .pvalloc = mimalloc_pvalloc,
         .malloc_usable_size = mimalloc_usable_size,
+        .known_size = mimalloc_known_size,
     };
 }
 

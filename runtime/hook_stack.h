@@ -43,9 +43,9 @@ size_t stack_capture(uint64_t *pcs, size_t capacity, enum stack_end *end);
 struct stack_memory; /* hook_stack_memory.h */
 
 /* The same for a stack of which most may be remembered: only the frames up to what is unchanged go
- * into memory->pcs, for STACK_MAX_FRAMES at most, and what is unchanged is told there too: memory->met.
- * *end is STACK_END_ROOT then. Returns the number of frames in pcs. All frames together may be more
- * than STACK_MAX_FRAMES. */
+ * into memory->pcs, for STACK_MAX_FRAMES at most, and what is unchanged is told there too:
+ * memory->met. *end is STACK_END_ROOT then. Returns the number of frames in pcs. All frames
+ * together may be more than STACK_MAX_FRAMES. */
 size_t stack_capture_changed(struct stack_memory *memory, enum stack_end *end);
 
 /* Forgets the rules cached for pc in [start, limit), and all remembered stacks: the module there is

@@ -222,7 +222,8 @@ void stack_memory_keep(struct stack_memory *memory, size_t recorded, uint32_t st
 
 void stack_memory_forget(void)
 {
-    /* Release: pairs with the acquire in stack_memory_begin; what is untrue now has been changed. */
+    /* Release: pairs with the acquire in stack_memory_begin; what is untrue now has been changed.
+     */
     atomic_fetch_add_explicit(&generation, 1, memory_order_release);
 }
 

@@ -1,13 +1,13 @@
-/* hook_stack_memory.h: the stack that a thread was seen with last, so that the next walk stops where
- * nothing has changed.
+/* hook_stack_memory.h: the stack that a thread was seen with last, so that the next walk stops
+ * where nothing has changed.
  *
  * A walk is a function of registers and of the words of the stack that it reads. So a memory is the
  * list of these words: addresses, contents, and at each return address the rbp that its frame was
- * entered with and the interned id (node) of the stack from the root to that frame. Where a new walk
- * comes to a frame that is remembered in the same place with the same registers, and every word
- * further out still holds what it held, all that the new walk would find is known: outer frames are
- * compared, not unwound, and keep their nodes. Words that no outer frame's place depends on, such
- * as a variable of the program that a callee has saved in rbp's name, are not on the list.
+ * entered with and the interned id (node) of the stack from the root to that frame. Where a new
+ * walk comes to a frame that is remembered in the same place with the same registers, and every
+ * word further out still holds what it held, all that the new walk would find is known: outer
+ * frames are compared, not unwound, and keep their nodes. Words that no outer frame's place depends
+ * on, such as a variable of the program that a callee has saved in rbp's name, are not on the list.
  * Nothing is believed because of whose memory it is: a memory left by a thread that has ended, or
  * taken from another one, matches a stack only where it is true of it. What does make it untrue at
  * once is a module that goes (its rules, its nodes): stack_memory_forget.
@@ -31,8 +31,8 @@
 struct stack_word {
     uintptr_t address;
     uintptr_t value;
-    uintptr_t rbp; /* as the frame that value returns to was entered with */
-    uint32_t node; /* the stack from the root to that frame, 0 while there is nothing of it */
+    uintptr_t rbp;  /* as the frame that value returns to was entered with */
+    uint32_t node;  /* the stack from the root to that frame, 0 while there is nothing of it */
     uint16_t depth; /* frames in it */
     uint16_t flags;
 };
@@ -67,7 +67,7 @@ struct stack_memory {
     uint32_t step_count;             /* that are new, innermost first; one more while walking */
     struct stack_step steps[STACK_MEMORY_STEPS];
     uint64_t pcs[STACK_MAX_FRAMES]; /* the new frames', as of stack_capture */
-};
+} __attribute__((aligned(64)));
 
 /* A memory for the calling thread alone, the same as last time where possible, to be given back;
  * NULL when all are in use. */

@@ -95,6 +95,40 @@ echo "== names, looked up once the program has ended"
     "$heapprof" run -q --no-symbolize -o heap.prof "$bench/malloc_loop" 3 --- \
     "$heapprof" run -q -o heap.prof "$bench/malloc_loop" 3
 
+# The price of recording everything, beside heaptrack's, which does so too. Both are given as the
+# time that they add to the bare run, of which the quotient is taken; wall time, so that the process
+# that heaptrack compresses its data in costs it nothing while there is a processor left.
+added_ms() { # command...: the median of what it adds to $bare, in ms
+    # shellcheck disable=SC2086 # words
+    "$bench/paired" -n "$pairs" added $bare --- "$@" |
+        awk '$1 == "wall" { for (i = 1; i < NF; i++) if ($i == "extra") print $(i + 1) + 0 }'
+}
+exact() { # LABEL MILLIONS FRAMES THREADS
+    bare="$bench/malloc_loop $2 $3 $4"
+    # shellcheck disable=SC2086 # words
+    ours=$(added_ms "$heapprof" run -q --no-symbolize --rate=1 -o heap.prof $bare)
+    theirs=
+    if command -v heaptrack >/dev/null; then
+        # shellcheck disable=SC2086 # words
+        theirs=$(added_ms sh -c 'exec heaptrack "$@" 2>heaptrack.log' sh -o heaptrack $bare)
+        rm -f heaptrack.*
+    fi
+    awk -v label="$1" -v pairs="$2" -v ours="$ours" -v theirs="$theirs" 'BEGIN {
+        printf "  %-24s heapprof adds %.0f ns", label, ours / pairs
+        if (theirs != "")
+            printf ", heaptrack %.0f ns: 1/%.1f", theirs / pairs, theirs / ours
+        print " (a pair and thread)"
+    }'
+}
+echo "== malloc and free together at --rate=1, start-up included"
+exact "one thread" 4 0 1
+exact "one thread, 40 frames" 4 40 1
+exact "two threads" 4 0 2
+exact "two threads, 40 frames" 4 40 2
+
+echo "== an event's stack"
+"$bench/stack_walk"
+
 echo "== start-up"
 compare "heapprof run true" true
 cat >children.sh <<'END'

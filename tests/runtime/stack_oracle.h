@@ -61,7 +61,8 @@ static inline void oracle_read(uint32_t id, struct oracle_stack *stack)
 }
 
 /* The stack as events see it: with the memory of the last one, and interned. Frame 0 is
- * caller_stack's own, as it is linked into the program here; the caller of this function is frame 1.
+ * caller_stack's own, as it is linked into the program here; the caller of this function is
+ * frame 1.
  */
 static inline __attribute__((always_inline)) void oracle_remembered(struct oracle_stack *stack)
 {

@@ -3,12 +3,12 @@
  *
  * Compiled by hook_stack.bats with several compilers and flags, and linked with the runtime's
  * objects. A tree of calls is walked at random: functions with frames of all kinds return and call
- * again, so that the stack changes at any depth; they leave by longjmp, go on in signal handlers (on
- * the thread's stack and on another), in coroutines that are switched to and fro, and in callbacks
- * of libc. Several threads do so, one after the other, so that stacks come to the same addresses. A
- * timer's signals walk at any moment, in the middle of other walks too.
- * Arguments: seed and number of stacks. Prints "N stacks, N differ, N met, N at signals"; met are the
- * walks that ended at something remembered. Status 0 when none differs. */
+ * again, so that the stack changes at any depth; they leave by longjmp, go on in signal handlers
+ * (on the thread's stack and on another), in coroutines that are switched to and fro, and in
+ * callbacks of libc. Several threads do so, one after the other, so that stacks come to the same
+ * addresses. A timer's signals walk at any moment, in the middle of other walks too. Arguments:
+ * seed and number of stacks. Prints "N stacks, N differ, N met, N at signals"; met are the walks
+ * that ended at something remembered. Status 0 when none differs. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -34,8 +34,8 @@ enum { DEPTH_MAX = 60, COROUTINES = 4, COROUTINE_BYTES = 256 << 10, THREADS = 6 
 struct strand {
     ucontext_t context;
     int depth_left;
-    int leaving;     /* calls that are to return at once */
-    jmp_buf *target; /* where a longjmp may go */
+    int leaving;            /* calls that are to return at once */
+    jmp_buf *target;        /* where a longjmp may go */
     struct strand *resumer; /* NULL: not running */
 };
 

@@ -2,10 +2,10 @@
  *
  * Compiled by hook_stack.bats with several compilers and flags, and linked with the runtime's
  * objects. Each shape runs once with the processor's trap flag set, so that a SIGTRAP handler
- * compares stack_capture, with and without memory, with libunwind at each pc it has not seen before: in
- * prologues, epilogues, PLT entries, the lazy binder, libc; then once more as it is. Prints "N
- * stacks, N differ"; status 0 when none differs. With an argument, only the shape of that name is
- * run. */
+ * compares stack_capture, with and without memory, with libunwind at each pc it has not seen
+ * before: in prologues, epilogues, PLT entries, the lazy binder, libc; then once more as it is.
+ * Prints "N stacks, N differ"; status 0 when none differs. With an argument, only the shape of that
+ * name is run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -232,16 +232,11 @@ static const struct shape {
     const char *name;
     void (*run)(void);
 } shapes[] = {
-    {"plain", plain},
-    {"variable", variable},
-    {"realigned", realigned},
-    {"forced", forced},
-    {"pushed", pushed},
-    {"cold", cold},
-    {"callbacks", callbacks},
-    {"lazily_bound", lazily_bound},
-    {"in_handler", in_handler},
-    {"in_handler_on_other_stack", in_handler_on_other_stack},
+    {"plain", plain},           {"variable", variable},
+    {"realigned", realigned},   {"forced", forced},
+    {"pushed", pushed},         {"cold", cold},
+    {"callbacks", callbacks},   {"lazily_bound", lazily_bound},
+    {"in_handler", in_handler}, {"in_handler_on_other_stack", in_handler_on_other_stack},
 };
 
 /* In functions of their own, whose tables are right at each of these instructions too. */
@@ -249,8 +244,8 @@ void set_trap_flag(void);
 void clear_trap_flag(void);
 #define FLAG_FUNCTION(name, change)                                                                \
     __asm__(".text\n.type " name ", @function\n" name ":\n .cfi_startproc\n"                       \
-            " pushf\n .cfi_adjust_cfa_offset 8\n " change ", (%rsp)\n"                            \
-            " popf\n .cfi_adjust_cfa_offset -8\n ret\n"                                           \
+            " pushf\n .cfi_adjust_cfa_offset 8\n " change ", (%rsp)\n"                             \
+            " popf\n .cfi_adjust_cfa_offset -8\n ret\n"                                            \
             " .cfi_endproc\n.size " name ", . - " name "\n")
 FLAG_FUNCTION("set_trap_flag", "orl $0x100");
 FLAG_FUNCTION("clear_trap_flag", "andl $~0x100");

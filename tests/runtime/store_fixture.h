@@ -12,9 +12,8 @@
 static inline void store_fixture(uint32_t slot_count, uint64_t slot_bytes, uint64_t rate)
 {
     uint64_t offset = store_slots_offset(slot_count);
-    uint8_t *base =
-        (uint8_t *)mmap(NULL, offset + slot_count * slot_bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    uint8_t *base = (uint8_t *)mmap(NULL, offset + slot_count * slot_bytes, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     assert_ptr_not_equal(base, MAP_FAILED);
     memset(&store, 0, sizeof(store));
     store.directory = (struct store_directory *)base;
