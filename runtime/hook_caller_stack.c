@@ -10,6 +10,7 @@
 #include "runtime/hook_caller_stack.h"
 
 #include "runtime/hook_libunwind.h"
+#include "runtime/hook_pages.h"
 #include "runtime/hook_shared.h"
 #include "runtime/hook_stack.h"
 #include "runtime/hook_stack_memory.h"
@@ -64,13 +65,31 @@ static uint32_t capture_and_intern(struct stack_memory *memory)
     return intern_whole(memory->pcs, count, end);
 }
 
+/* With more threads in a walk at once than there are memories: into pages of the walk's own. */
+static __attribute__((noinline)) uint32_t capture_into_pages(void)
+{
+    size_t bytes = pages_up(STACK_MAX_FRAMES * sizeof(uint64_t));
+    uintptr_t pages = pages_reserve(0, bytes);
+    uint32_t stack = 0;
+    if (pages != 0 && pages_commit(pages, bytes)) {
+        enum stack_end end;
+        uint64_t *pcs = (uint64_t *)pages;
+        size_t count = stack_capture(pcs, STACK_MAX_FRAMES, &end);
+        stack = intern_whole(pcs, count, end);
+    }
+    if (pages != 0)
+        pages_release(pages, bytes);
+    if (stack != 0)
+        return stack;
+    store_loss(STORE_LOSS_NO_STACK, 0);
+    return store_intern(NULL, 0, STORE_FRAME_NO_STACK);
+}
+
 uint32_t caller_stack(void)
 {
     struct stack_memory *memory = stack_memory_take();
-    if (UNLIKELY(memory == NULL)) {
-        store_loss(STORE_LOSS_NO_STACK, 0);
-        return store_intern(NULL, 0, STORE_FRAME_NO_STACK);
-    }
+    if (UNLIKELY(memory == NULL))
+        return capture_into_pages();
     uint32_t stack = capture_and_intern(memory);
     stack_memory_give(memory);
     return stack;

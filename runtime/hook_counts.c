@@ -15,11 +15,11 @@
 #include "runtime/hook_counts.h"
 
 #include <limits.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include "proto/store_layout.h"
 #include "runtime/hook_clock.h"
+#include "runtime/hook_pages.h"
 #include "runtime/hook_sampler.h"
 #include "runtime/hook_shared.h"
 #include "runtime/hook_store.h"
@@ -37,10 +37,11 @@ struct held_value {
 
 struct held {
     struct held_value value[2];
+    uint64_t version;
 };
 
-static struct held *held;
-static uint32_t *held_version;
+static struct held *held; /* by stack, made usable as stacks come up: held_pages */
+static struct pages_growing held_pages = {.step_bytes = 16 * PAGES_SIZE};
 
 static uint64_t temporary_ticks;
 
@@ -262,11 +263,11 @@ static void save_peak(struct store_stack *stack, uint32_t epoch)
 
 static void keep_held(uint32_t id, const struct store_stack *stack)
 {
-    uint32_t version = held_version[id] + 1;
+    uint64_t version = held[id].version + 1;
     held[id].value[version & 1] = (struct held_value){
         .counts = stack->inuse, .born = stack->born, .variance = stack->inuse_variance};
     __asm__ volatile("" ::: "memory"); /* a fork copies what is written in program order */
-    held_version[id] = version;
+    held[id].version = version;
 }
 
 /* False, with nothing done, when the stack is locked and patient is not set. */
@@ -363,35 +364,46 @@ void counts_set_temporary(uint64_t ticks)
 
 bool counts_start(void)
 {
-    uint64_t capacity = store.geometry.stack_capacity;
-    uint64_t bytes = capacity * (sizeof(struct held) + sizeof(uint32_t));
-    long memory = raw_syscall6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (raw_failed(memory))
-        return false;
-    held = (struct held *)memory;
-    held_version = (uint32_t *)(held + capacity);
-    return true;
+    size_t bytes = pages_up(store.geometry.stack_capacity * sizeof(struct held));
+    held_pages.base = pages_reserve(0, bytes);
+    held_pages.limit_bytes = bytes;
+    held_pages.usable_bytes = 0;
+    held = (struct held *)held_pages.base;
+    return held != NULL && counts_make_room(STORE_STACK_OTHER);
 }
 
 uint64_t counts_overhead_bytes(void)
 {
     uint64_t stacks = shared_load_u32(&store.header->stack_count, memory_order_relaxed);
-    return stacks * (sizeof(struct held) + sizeof(uint32_t));
+    return stacks * sizeof(struct held);
+}
+
+bool counts_make_room(uint32_t stack)
+{
+    return pages_grow(&held_pages, (stack + 1) * sizeof(struct held));
+}
+
+/* NULL: nothing was ever counted there. */
+static const struct held_value *held_of(uint32_t stack)
+{
+    if (!pages_usable(&held_pages, (stack + 1) * sizeof(struct held)))
+        return NULL;
+    return &held[stack].value[held[stack].version & 1];
 }
 
 bool counts_holds(uint32_t stack)
 {
-    return held[stack].value[held_version[stack] & 1].counts.samples != 0;
+    const struct held_value *value = held_of(stack);
+    return value != NULL && value->counts.samples != 0;
 }
 
 void counts_restore(uint32_t stack_count)
 {
     uint64_t live = 0;
     for (uint32_t id = 1; id < stack_count; id++) {
-        if (store.stacks[id].node == 0)
+        const struct held_value *value = held_of(id);
+        if (store.stacks[id].node == 0 || value == NULL)
             continue;
-        const struct held_value *value = &held[id].value[held_version[id] & 1];
         struct store_stack *stack = &store.stacks[id];
         stack->inuse = value->counts;
         stack->alloc = value->counts;

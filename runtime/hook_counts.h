@@ -31,6 +31,10 @@ void counts_set_temporary(uint64_t ticks);
  * count with. */
 bool counts_start(void);
 
+/* Makes room for what is held of the stack, before the first change of it; false when there is no
+ * memory for that. STORE_STACK_OTHER has room from the start. */
+bool counts_make_room(uint32_t stack);
+
 /* Makes the change in the slot. */
 void counts_change(const struct counts_change *change);
 

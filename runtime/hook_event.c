@@ -33,11 +33,21 @@ static void tell_overhead(void)
                      memory_order_relaxed);
 }
 
+/* The caller's stack, or the other stacks when it cannot be counted. */
+static uint32_t counted_stack(void)
+{
+    uint32_t stack = caller_stack();
+    if (LIKELY(counts_make_room(stack)))
+        return stack;
+    store_loss(STORE_LOSS_STACK_TABLE_FULL, 0);
+    return STORE_STACK_OTHER;
+}
+
 /* Counts the object as allocated at the caller's stack. */
 static void record(struct range_record *object)
 {
     struct counts_change change = {
-        .stack = caller_stack(),
+        .stack = counted_stack(),
         .size = object->size,
         .weight_q16 = weight_objects_q16(object->size, sampler_rate_of_hit()),
         .born = moment_now(),

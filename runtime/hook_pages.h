@@ -55,6 +55,12 @@ static inline bool pages_decommit(uintptr_t at, size_t bytes)
                                     0));
 }
 
+/* Gives memory and address space back. */
+static inline void pages_release(uintptr_t at, size_t bytes)
+{
+    raw_syscall2(SYS_munmap, (long)at, (long)bytes);
+}
+
 /* A part of the range that is made usable from its start on, a step at a time. */
 struct pages_growing {
     uintptr_t base;

@@ -1,12 +1,14 @@
 /* hook_stack_memory.c: keeps, compares and hands out what walks remember.
  *
- * Hook-safe: lock-free; a memory in use belongs to whoever has marked it. The memories lie in .bss,
- * whose pages become resident as they are used: about 12 KiB a memory, 768 KiB for all. When all
+ * Hook-safe: lock-free; a memory in use belongs to whoever has marked it. Memories are made usable
+ * one by one as threads come up, and their pages resident as they are written: about 12 KiB a
+ * memory, 768 KiB for all. When all
  * have an owner, a thread that has none takes any that is not in use at that moment; its owner then
  * does the same. So thousands of threads, alive or ended, cost nothing, and as many as there are
  * memories have one to themselves. */
 #include "runtime/hook_stack_memory.h"
 
+#include "runtime/hook_pages.h"
 #include "runtime/hook_shared.h"
 
 enum { MEMORIES = 64 };
@@ -15,17 +17,50 @@ enum { MEMORIES = 64 };
  * memory is in use. 0: nobody's. A cache line each. */
 struct holder {
     _Atomic uintptr_t thread;
+    bool usable; /* the memory's pages; for who has it in use */
 } __attribute__((aligned(64)));
 
 #define IN_USE ((uintptr_t)1)
 
 static struct holder holders[MEMORIES];
-static struct stack_memory memories[MEMORIES];
+static _Atomic uintptr_t memories; /* address space for all, 0 before the first is taken */
 static _Atomic bool all_owned;
 static _Atomic uint32_t generation = 1;
 static __thread uint8_t usual; /* index of the memory had last */
 
 _Static_assert(MEMORIES <= UINT8_MAX, "usual");
+
+/* --- the pages ------------------------------------------------------------------------------- */
+
+static struct stack_memory *memory_at(unsigned index)
+{
+    return (struct stack_memory *)atomic_load_explicit(&memories, memory_order_relaxed) + index;
+}
+
+static bool reserve_memories(void)
+{
+    if (LIKELY(atomic_load_explicit(&memories, memory_order_relaxed) != 0))
+        return true;
+    size_t bytes = pages_up(MEMORIES * sizeof(struct stack_memory));
+    uintptr_t fresh = pages_reserve(0, bytes);
+    uintptr_t none = 0;
+    if (fresh != 0 && !atomic_compare_exchange_strong_explicit(
+                          &memories, &none, fresh, memory_order_relaxed, memory_order_relaxed))
+        pages_release(fresh, bytes);
+    return fresh != 0 || none != 0;
+}
+
+/* The memory that the caller has marked; NULL, the mark taken away, when there are no pages. */
+static __attribute__((noinline)) struct stack_memory *make_usable(unsigned index)
+{
+    size_t bytes = pages_up(sizeof(struct stack_memory));
+    if (!holders[index].usable && reserve_memories())
+        holders[index].usable = pages_commit((uintptr_t)memory_at(index), bytes);
+    if (holders[index].usable)
+        return memory_at(index);
+    atomic_store_explicit(&holders[index].thread, 0, memory_order_release);
+    return NULL;
+}
 
 /* --- whose a memory is ----------------------------------------------------------------------- */
 
@@ -45,21 +80,20 @@ static struct stack_memory *search(unsigned start, uintptr_t thread, bool any)
         if (!suits || !mark(index, seen, thread))
             continue;
         usual = (uint8_t)index;
-        return &memories[index];
+        return make_usable(index);
     }
     return NULL;
 }
 
 static __attribute__((noinline)) struct stack_memory *take_another(uintptr_t thread)
 {
-    unsigned start = (unsigned)((uint64_t)thread * 0x9e3779b97f4a7c15ull >> 32);
     struct stack_memory *memory = NULL;
     if (!atomic_load_explicit(&all_owned, memory_order_relaxed))
-        memory = search(start, thread, false);
+        memory = search(0, thread, false);
     if (memory != NULL)
         return memory;
     atomic_store_explicit(&all_owned, true, memory_order_relaxed);
-    return search(start, thread, true);
+    return search((unsigned)((uint64_t)thread * 0x9e3779b97f4a7c15ull >> 32), thread, true);
 }
 
 struct stack_memory *stack_memory_take(void)
@@ -68,13 +102,13 @@ struct stack_memory *stack_memory_take(void)
     __asm__("mov %%fs:0, %0" : "=r"(thread));
     unsigned index = usual;
     if (LIKELY(mark(index, thread, thread)))
-        return &memories[index];
+        return memory_at(index);
     return take_another(thread);
 }
 
 void stack_memory_give(struct stack_memory *memory)
 {
-    struct holder *holder = &holders[memory - memories];
+    struct holder *holder = &holders[memory - memory_at(0)];
     uintptr_t thread = atomic_load_explicit(&holder->thread, memory_order_relaxed);
     /* Release: pairs with the acquire in mark. */
     atomic_store_explicit(&holder->thread, thread & ~IN_USE, memory_order_release);

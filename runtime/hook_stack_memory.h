@@ -67,10 +67,10 @@ struct stack_memory {
     uint32_t step_count;             /* that are new, innermost first; one more while walking */
     struct stack_step steps[STACK_MEMORY_STEPS];
     uint64_t pcs[STACK_MAX_FRAMES]; /* the new frames', as of stack_capture */
-} __attribute__((aligned(64)));
+} __attribute__((aligned(4096)));   /* pages of its own */
 
 /* A memory for the calling thread alone, the same as last time where possible, to be given back;
- * NULL when all are in use. */
+ * NULL when all are in use, or there are no pages for it. */
 struct stack_memory *stack_memory_take(void);
 
 void stack_memory_give(struct stack_memory *memory);

@@ -29,12 +29,6 @@ def figures(runs, site, name):
     return [run.get(f"site_{site}", {}).get(name, 0) for run in runs]
 
 
-def told_variance(sums, kind, unit, truth):
-    """The variance in the file; of objects, which older stores do not count, else the true one."""
-    value = sums.get(f"{kind}_{unit}_variance", 0)
-    return truth if unit == "objects" and value == 0 else value
-
-
 SIZES = [int(4096 * ratio) for ratio in (0.25, 0.5, 1, 1.5, 2, 3, 4)]
 
 
@@ -105,7 +99,7 @@ def two_sizes_at_one_stack(verdict):
         truth = sum(n * s ** power for s, n in rows)
         variance = sum(variance_of_objects(s, n, rate) * s ** (2 * power) for s, n in rows)
         found = figures(runs, 0, f"alloc_{unit}")
-        told = [told_variance(run["site_0"], "alloc", unit, variance) for run in runs]
+        told = [run["site_0"][f"alloc_{unit}_variance"] for run in runs]
         scores = [(f - truth) / math.sqrt(variance) for f in found]
         verdict.within(sum(scores) / seeds, 0, 3 / math.sqrt(seeds), f"mean error of {unit}")
         verdict.check(sum(abs(z) <= 2 for z in scores) >= seeds - 3, f"{unit} within 2 s.e.: {scores}")
@@ -135,9 +129,7 @@ def thousand_stacks(verdict):
                 size = 16 + number * 37 % rate
                 count = (30 + number % 50) * (rate // size + 2)
                 assert count * chance(size, rate) >= 30
-                # One size at each stack: its variances differ by the square of the size alone.
-                told = told_variance(extras, kind, unit, extras[f"{kind}_space_variance"] / size ** 2)
-                error = math.sqrt(told)
+                error = math.sqrt(extras[f"{kind}_{unit}_variance"])
                 truth = (count if kind == "alloc" else (count + 1) // 2) * (size if unit == "space" else 1)
                 difference = values[f"{kind}_{unit}"] - truth
                 inside += abs(difference) <= 2 * error

@@ -8,14 +8,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-#include <cmocka.h>
-
 #include "runtime/hook_sampler.h"
 #include "runtime/hook_weight.h"
-
-/* The rate at which the gap was drawn that the calling thread's last hit has ended. Weak: a sampler
- * that has no such function is held to the law with the rate in force. */
-extern uint64_t sampler_rate_of_hit(void) __attribute__((weak));
+#include <cmocka.h>
 
 enum { ROUNDS = 6000, REQUESTS = 60, SIZE = 100 };
 
@@ -31,7 +26,7 @@ static void request(struct estimate *estimate)
 {
     if (sampler_passes(SIZE) || !sampler_hit(SIZE))
         return;
-    uint64_t rate = sampler_rate_of_hit ? sampler_rate_of_hit() : sampler_rate();
+    uint64_t rate = sampler_rate_of_hit();
     double weight = (double)weight_objects_q16(SIZE, rate) / 65536;
     estimate->objects += weight;
     estimate->variance += weight * (weight - 1);

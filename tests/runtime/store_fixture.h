@@ -5,8 +5,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "runtime/hook_counts.h"
 #include "runtime/hook_store.h"
+#ifdef __cplusplus
+extern "C" bool counts_start(void); /* hook_counts.h has atomics as only C knows them */
+#else
+#include "runtime/hook_counts.h"
+#endif
 
 /* Makes `store` a fresh one of slot_count slots and attaches slot 0 at rate. */
 static inline void store_fixture(uint32_t slot_count, uint64_t slot_bytes, uint64_t rate)
