@@ -175,7 +175,7 @@ $(foreach folder,proto symbolize cli,\
     $(eval $(call unit_test_rules,$(BUILD)/asan,$(folder),$(ASAN))))
 
 # The runtime's are linked with what they call of it and no more: a test keeps its own malloc.
-RUNTIME_INTERPOSED := $(patsubst %,$(BUILD)/runtime/%.o,hook_entry hook_malloc hook_new dlclose)
+RUNTIME_INTERPOSED := $(patsubst %,$(BUILD)/runtime/%.o,hook_entry hook_malloc hook_new dlclose thread_name)
 $(patsubst %.c,$(BUILD)/%,$(wildcard tests/runtime/*_test.c)): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/runtime/hooks.a
 	$(call say,link,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka -Wl,--as-needed -lunwind -lpthread -lm

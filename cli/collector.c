@@ -196,7 +196,7 @@ int collector_turn(struct collector *collector)
 {
     bool all = drain(collector);
     images_poll(collector);
-    int left = hello_expire(collector);
+    int left = sooner(hello_expire(collector), images_watch(collector));
     for (const struct process *process = collector->processes; process; process = process->next)
         if (process->pidfd < 0)
             left = sooner(left, POLL_MS);

@@ -24,6 +24,8 @@ struct collector_options {
     uint64_t slot_bytes;   /* as slots_bytes_for gives it */
     uint64_t temporary_ns; /* objects freed before they are so old are temporary */
     bool no_follow;        /* the command alone is profiled */
+    bool threads;          /* samples are labelled with their threads */
+    bool sizes;            /* ... with their size classes */
     bool mimalloc;         /* what is not sampled is served by the private mimalloc */
     bool no_symbolize;
     bool keeps_result;   /* for collector_take_result */

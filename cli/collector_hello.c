@@ -157,6 +157,14 @@ static void fill_entry(struct collector *collector, uint32_t slot, uint32_t own_
     entry->start_ns = start_ns;
 }
 
+static uint32_t flags_of(const struct collector_options *options)
+{
+    return (options->no_follow ? MESSAGE_FLAG_NO_FOLLOW : 0u) |
+           (options->mimalloc ? MESSAGE_FLAG_MIMALLOC : 0u) |
+           (options->threads ? MESSAGE_FLAG_THREADS : 0u) |
+           (options->sizes ? MESSAGE_FLAG_SIZES : 0u);
+}
+
 /* The image gets a slot and the store; false when it could not be told so. */
 static bool welcome(struct collector *collector, int socket, struct image *image, uint32_t own_pid)
 {
@@ -167,8 +175,7 @@ static bool welcome(struct collector *collector, int socket, struct image *image
         .version = MESSAGE_VERSION,
         .size = sizeof(reply),
         .status = MESSAGE_OK,
-        .flags = (collector->options.no_follow ? MESSAGE_FLAG_NO_FOLLOW : 0) |
-                 (collector->options.mimalloc ? MESSAGE_FLAG_MIMALLOC : 0),
+        .flags = flags_of(&collector->options),
         .slot = slot,
         .slot_count = collector->slots.count,
         .slot_bytes = collector->slots.slot_bytes,

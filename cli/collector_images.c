@@ -108,6 +108,7 @@ void image_free(struct image *image)
         close(image->program);
     free(image->executable);
     free(image->command_line);
+    image_watch_free(image->watch);
     *image = (struct image){.slot = -1, .program = -1};
 }
 
@@ -195,6 +196,45 @@ static void scan_modules(struct collector *collector, struct process *process)
     }
 }
 
+/* --- looks at the memory ---------------------------------------------------------------------- */
+
+static void look(struct collector *collector, struct process *process, bool is_last)
+{
+    struct image *image = &process->image;
+    if (!image->watch)
+        image->watch = image_watch_new();
+    image_watch_look(image->watch,
+                     &(struct watch_place){
+                         .pid = process->pid,
+                         .store = collector->slots.fd,
+                         .offset = slots_offset(&collector->slots, (uint32_t)image->slot),
+                         .slot_bytes = collector->slots.slot_bytes,
+                     },
+                     (collector_now_ns() - image->start_ns) / 1000000, is_last);
+}
+
+int images_watch(struct collector *collector)
+{
+    uint32_t count = 0;
+    uint64_t now = collector_now_ns(), left = UINT64_MAX;
+    for (struct process *process = collector->processes; process; process = process->next) {
+        const struct image *image = &process->image;
+        if (image->slot < 0)
+            continue;
+        uint64_t t_ms = (now - image->start_ns) / 1000000;
+        if (t_ms >= image_watch_due_ms(image->watch))
+            look(collector, process, false);
+        uint64_t due = image_watch_due_ms(image->watch);
+        if (due > t_ms && due - t_ms < left)
+            left = due - t_ms;
+        count++;
+    }
+    if (count == 0)
+        return -1;
+    uint64_t least = WATCH_INTERVAL_MS * (1 + count / WATCH_CROWD);
+    return (int)(left < least ? least : left > 1000 ? 1000 : left);
+}
+
 /* --- the end of an image -------------------------------------------------------------------- */
 
 static char *file_name(struct collector *collector, const struct process *process, bool is_last)
@@ -255,6 +295,10 @@ static bool add_job(struct collector *collector, const struct process *process,
                                      .tsc_hz = tsc_clock_hz(),
                                      .temporary_ns = collector->options.temporary_ns,
                                      .start_time_ns = image->start_time_ns,
+                                     .thread_name = image_watch_thread_name,
+                                     .timeline = image_watch_timeline(image->watch),
+                                     .peak_rss = image_watch_peak_rss(image->watch),
+                                     .context = image->watch,
                                      .is_running = is_running,
                                  },
                                  &job->totals);
@@ -305,6 +349,7 @@ static bool make_profile(struct collector *collector, struct process *process, b
         tell_damage(collector, process, &error);
         return true; /* it would have been */
     }
+    look(collector, process, true);
     bool worth = add_job(collector, process, &snapshot, is_last, is_running);
     store_snapshot_free(&snapshot);
     return worth;

@@ -8,6 +8,7 @@
 #include "cli/collector_jobs.h"
 #include "cli/collector_slots.h"
 #include "cli/collector_wake.h"
+#include "cli/image_watch.h"
 #include "proto/messages.h"
 
 /* One program run by a process, from its hello (or its claim of a slot) to exec or end. */
@@ -21,6 +22,7 @@ struct image {
     char *executable, *command_line;
     int program; /* descriptor of the executable, -1 for none */
     uint32_t modules_seen;
+    struct image_watch *watch; /* NULL before the first look */
 };
 
 struct process {
@@ -96,6 +98,9 @@ void images_scan(struct collector *collector);
 void images_scan_for(struct collector *collector, struct process *process, uint32_t own_pid);
 /* Looks after the processes without pidfd. */
 void images_poll(struct collector *collector);
+/* Looks at the memory of those that run, where it is time; milliseconds to the next look, -1 for
+ * none. */
+int images_watch(struct collector *collector);
 /* Finishes the processes that have ended now, to have their slots back; not for but. */
 void images_reap(struct collector *collector, const struct process *but);
 

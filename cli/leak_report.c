@@ -37,8 +37,8 @@ static const char *plural(int64_t count, const char *one, const char *many)
 static void print_sum(const struct printer *printer, const struct leak_sum *sum)
 {
     char text[ESTIMATE_TEXT_SIZE];
-    terminal_text_write(estimate_text(sum->bytes, printer->leaks->unit, sum->variance, text),
-                        printer->stream);
+    struct estimate bytes = {sum->bytes, sum->variance, sum->samples};
+    terminal_text_write(estimate_text(&bytes, printer->leaks->unit, text), printer->stream);
     if (printer->leaks->has_objects)
         fprintf(printer->stream, " in %" PRId64 " %s", sum->objects,
                 plural(sum->objects, "object", "objects"));
@@ -148,7 +148,7 @@ static void print_stack(const struct printer *printer, const struct leak_stack *
     print_sum(printer, sum);
     quantity_percent(sum->bytes, printer->leaks->total.bytes, text);
     fprintf(printer->stream, ", %s", text + strspn(text, " "));
-    double age = sum->objects > 0 ? sum->age_sum / (double)sum->objects : 0;
+    double age = sum->live_objects > 0 ? sum->age_sum / sum->live_objects : 0;
     if (age >= 1 && age < 0x1p63)
         fprintf(printer->stream, ", mean age %s", quantity_text((int64_t)age, "nanoseconds", text));
     fputc('\n', printer->stream);

@@ -210,6 +210,8 @@ void leak_sum_add(struct leak_sum *sum, const struct leak_sum *more)
     sum->objects = saturating_add(sum->objects, more->objects);
     sum->variance += more->variance;
     sum->age_sum += more->age_sum;
+    sum->live_objects += more->live_objects;
+    sum->samples = saturating_add(sum->samples, more->samples);
     sum->stacks += more->stacks;
 }
 
@@ -224,6 +226,10 @@ static void collect_samples(struct collection *collection, int bytes_index)
             .objects = objects_index >= 0 ? sample->values[objects_index] : 0,
             .variance = sample->extra.inuse_space_variance,
             .age_sum = sample->extra.age_sum,
+            .live_objects = sample->extra.live_objects > 0
+                                ? sample->extra.live_objects
+                                : (double)(objects_index >= 0 ? sample->values[objects_index] : 0),
+            .samples = sample->extra.inuse_samples,
         };
         if (sum.bytes == 0 && sum.objects == 0)
             continue;

@@ -21,6 +21,8 @@ struct leak_sum {
     int64_t bytes, objects; /* in use */
     double variance;        /* of bytes, in bytes squared; 0 when it is not known */
     double age_sum;         /* nanoseconds times objects; 0 when it is not known */
+    double live_objects;    /* objects, not rounded */
+    int64_t samples;        /* sampled objects; 0 when that is not known */
     size_t stacks;
 };
 

@@ -13,6 +13,8 @@
 #include "cli/estimate.h"
 #include "cli/machine_comments.h"
 #include "cli/quantity.h"
+#include "cli/report_errors.h"
+#include "cli/report_sums.h"
 #include "cli/saturating.h"
 #include "cli/size_histogram.h"
 #include "cli/store_losses.h"
@@ -135,53 +137,36 @@ static void print_sampling(const struct profile *profile, FILE *stream)
     if (machine_comment_number(profile, "peak_after_ns", &number) && number != 0)
         print_fact(stream, "peak", "after %s",
                    quantity_text(saturating_signed(number), "nanoseconds", text));
+    if (machine_comment_number(profile, "peak_rss", &number) && number != 0)
+        print_fact(stream, "peak RSS", "%s",
+                   quantity_text(saturating_signed(number), "bytes", text));
 }
 
 /* --- the figures ----------------------------------------------------------------------------- */
 
-/* The variances of estimates, each by the name of its sample type with "_variance" behind. */
-static const struct extra_field {
-    const char *kind, *name;
-    size_t offset;
-} extra_fields[] = {
-#define EXTRA_ROW(kind, name) {#kind, #name, offsetof(struct profile_sample_extra, name)},
-    PROFILE_SAMPLE_EXTRAS(EXTRA_ROW)
-#undef EXTRA_ROW
-};
-
-/* The field of the type's variance, NULL when there is none. */
-static const struct extra_field *variance_field(const char *type)
-{
-    static const char suffix[] = "_variance";
-    size_t length = strlen(type);
-    for (size_t i = 0; i < sizeof(extra_fields) / sizeof(*extra_fields); i++) {
-        const struct extra_field *field = &extra_fields[i];
-        if (strcmp(field->kind, "double") == 0 && strncmp(field->name, type, length) == 0 &&
-            strcmp(field->name + length, suffix) == 0)
-            return field;
-    }
-    return NULL;
-}
-
-static void print_type(const struct profile *profile, uint32_t index, int name_width, FILE *stream)
+static void print_type(const struct profile *profile, int index, int name_width, FILE *stream)
 {
     char text[ESTIMATE_TEXT_SIZE];
     const struct profile_value_type *type = &profile->sample_types[index];
-    const struct extra_field *field = variance_field(type->type);
-    int64_t total = 0;
-    double variance = 0;
+    struct report_errors errors = report_errors_find(profile, index);
+    struct report_sums sums = {0};
     for (size_t i = 0; i < profile->sample_count; i++) {
-        double one = 0;
-        if (field)
-            memcpy(&one, (const char *)&profile->samples[i]->extra + field->offset, sizeof(one));
-        total = saturating_add(total, profile->samples[i]->values[index]);
-        variance += one;
+        struct report_sums one = report_sums_of(
+            profile->samples[i], &(struct report_source_types){.value = index, .objects = -1});
+        one.value = 0; /* wraps around */
+        report_sums_add(&sums, &one);
+        sums.value = saturating_add(sums.value, profile->samples[i]->values[index]);
+    }
+    struct estimate total = {.value = sums.value};
+    if (!errors.missing) {
+        total.variance = report_errors_variance(&errors, &sums);
+        total.samples = report_errors_samples(&errors, &sums);
     }
     print_label(index == 0 ? "totals" : "", stream);
     terminal_text_write(type->type, stream);
     fprintf(stream, "%*s  ", name_width - (int)strlen(type->type), "");
-    terminal_text_write(estimate_text(total, type->unit, variance, text), stream);
-    if ((int)index == profile_sample_type_index(profile, NULL))
+    terminal_text_write(estimate_text(&total, type->unit, text), stream);
+    if (index == profile_sample_type_index(profile, NULL))
         fputs(" (shown by default)", stream);
     fputc('\n', stream);
 }
@@ -195,7 +180,7 @@ static void print_types(const struct profile *profile, FILE *stream)
             width = (int)length;
     }
     for (uint32_t i = 0; i < profile->sample_type_count; i++)
-        print_type(profile, i, width, stream);
+        print_type(profile, (int)i, width, stream);
 }
 
 /* --- the contents ---------------------------------------------------------------------------- */

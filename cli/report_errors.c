@@ -12,7 +12,6 @@
 
 #include <string.h>
 
-enum { ENOUGH_SAMPLES = 10 };
 #define WORTH_SHOWING 0.01
 
 #define EXTRA(field) offsetof(struct profile_sample_extra, field)
@@ -95,12 +94,17 @@ double report_errors_variance(const struct report_errors *errors, const struct r
     return errors->is_exact ? 0 : double_at(&sums->extra, errors->variance);
 }
 
+int64_t report_errors_samples(const struct report_errors *errors, const struct report_sums *sums)
+{
+    return integer_at(&sums->extra, errors->samples);
+}
+
 bool report_errors_is_bound(const struct report_errors *errors, const struct report_sums *sums)
 {
-    int64_t samples = integer_at(&sums->extra, errors->samples);
+    int64_t samples = report_errors_samples(errors, sums);
     if (errors->is_exact || (sums->value == 0 && samples == 0))
         return false;
-    return samples < ENOUGH_SAMPLES;
+    return samples < STANDARD_ERROR_ENOUGH_SAMPLES;
 }
 
 bool report_errors_matter(const struct report_errors *errors, const struct report_sums *sums)

@@ -26,6 +26,9 @@ struct report_errors report_errors_find(const struct profile *profile, int sampl
 /* The variance of sums->value; errors must be known. */
 double report_errors_variance(const struct report_errors *errors, const struct report_sums *sums);
 
+/* The sampled objects behind sums->value; errors must be known. */
+int64_t report_errors_samples(const struct report_errors *errors, const struct report_sums *sums);
+
 /* Whether the error of sums->value is no more than a lower bound: fewer than 10 samples tell little
  * about how different samples may be. False for what has neither value nor samples. */
 bool report_errors_is_bound(const struct report_errors *errors, const struct report_sums *sums);

@@ -19,9 +19,10 @@ static bool has_extra(const struct profile_sample_extra *extra)
 /* Finite, whatever the file says: so are products with a value, and sums of them. */
 static double mean_age(const struct profile_sample_extra *extra, int64_t objects, int64_t oldest)
 {
-    if (objects <= 0)
+    double count = extra->live_objects > 0 ? extra->live_objects : (double)objects;
+    if (objects <= 0 && extra->live_objects <= 0)
         return 0;
-    double age = extra->age_sum / (double)objects;
+    double age = extra->age_sum / count;
     double limit = (double)(oldest > 0 ? oldest : INT64_MAX);
     return age < limit ? age : limit;
 }

@@ -44,6 +44,8 @@ struct run_options {
     const char *allocator;
     struct allocator_choice chosen; /* what allocator says */
     const char *format;
+    bool threads;
+    bool sizes;
     bool no_follow;
     bool no_symbolize;
     uint64_t max_memory;
@@ -66,6 +68,8 @@ static const struct option_row run_rows[] = {
      "what to run on: system (default), mimalloc, jemalloc, tcmalloc, a path", NULL},
     {0, "format", "NAME", OPTION_CHOICE, TO(format), "pprof, folded or svg (default pprof)",
      format_names},
+    {0, "threads", NULL, OPTION_FLAG, TO(threads), "label each sample with its thread", NULL},
+    {0, "sizes", NULL, OPTION_FLAG, TO(sizes), "label each sample with its size class", NULL},
     {0, "no-follow", NULL, OPTION_FLAG, TO(no_follow), "do not profile child processes", NULL},
     {0, "no-symbolize", NULL, OPTION_FLAG, TO(no_symbolize), "write addresses, look up no names",
      NULL},
@@ -225,6 +229,8 @@ static bool open_session(struct session *session, const struct run_options *opti
             .slot_bytes = slots_bytes_for(options->max_memory),
             .temporary_ns = options->temporary_ns,
             .no_follow = options->no_follow,
+            .threads = options->threads,
+            .sizes = options->sizes,
             .mimalloc = options->chosen.is_private,
             .no_symbolize = options->no_symbolize,
             .keeps_result = options->leaks.is_wanted,

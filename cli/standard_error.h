@@ -7,6 +7,10 @@
 
 #include "cli/quantity.h"
 
+/* With fewer samples than that behind a figure, its error is a lower bound: they tell little about
+ * how different samples may be. */
+enum { STANDARD_ERROR_ENOUGH_SAMPLES = 10 };
+
 /* Two standard errors of an estimate with this variance, in the estimate's unit; 0 where variance
  * is not above 0. Pure. */
 double standard_error_twice(double variance);

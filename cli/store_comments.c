@@ -4,8 +4,14 @@
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "cli/size_histogram.h"
 #include "cli/store_losses.h"
+#include "cli/store_sizes.h"
+#include "cli/timeline.h"
+#include "proto/arena.h"
 #include "proto/profile.h"
 
 static void __attribute__((format(printf, 2, 3)))
@@ -32,8 +38,29 @@ static void add_losses(struct profile *profile, const struct store_totals *total
     }
 }
 
-void store_add_comments(struct profile *profile, const struct store_image *image,
-                        const struct store_totals *totals)
+/* "# KEY TEXT", however long; text is freed. */
+static void add_text(struct profile *profile, const char *key, char *text)
+{
+    size_t size = strlen(key) + strlen(text) + 4;
+    char *comment = heap_alloc(size);
+    snprintf(comment, size, "# %s %s", key, text);
+    profile_add_comment(profile, comment);
+    free(comment);
+    free(text);
+}
+
+static void add_pictures(struct profile *profile, const struct store_snapshot *snapshot,
+                         const struct timeline *timeline)
+{
+    struct size_histogram histogram;
+    store_sizes_sum(&snapshot->sizes, &histogram);
+    add_text(profile, SIZE_HISTOGRAM_KEY, size_histogram_text(&histogram));
+    if (timeline)
+        add_text(profile, TIMELINE_KEY, timeline_text(timeline));
+}
+
+void store_add_comments(struct profile *profile, const struct store_snapshot *snapshot,
+                        const struct store_image *image, const struct store_totals *totals)
 {
     add_comment(profile, "heapprof %s", HEAPPROF_VERSION);
     if (image->command_line[0] != '\0')
@@ -50,6 +77,9 @@ void store_add_comments(struct profile *profile, const struct store_image *image
     if (image->rate > 1)
         add_comment(profile, "# counted %llu %llu", (unsigned long long)totals->counted_bytes,
                     (unsigned long long)totals->counted_threads);
+    if (totals->peak_rss != 0)
+        add_comment(profile, "# peak_rss %llu", (unsigned long long)totals->peak_rss);
+    add_pictures(profile, snapshot, image->timeline);
     add_losses(profile, totals);
     if (totals->damaged_stacks != 0)
         add_comment(profile, "# damaged_stacks %u", totals->damaged_stacks);

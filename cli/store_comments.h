@@ -6,6 +6,8 @@
  *   # samples N                            sampled allocations
  *   # peak_bytes N, # peak_after_ns N      highest live bytes, and when that was
  *   # temporary_threshold_ns N             younger than that at their end, objects are temporary
+ *   # peak_rss BYTES                       resident at most, as far as it was seen
+ *   # sizes ..., # timeline ...            size_histogram.h, timeline.h
  *   # counted BYTES THREADS                bytes asked for, counted exactly up to the last sample
  *                                          of each thread; threads that asked for more after it
  *   # loss NAME EVENTS BYTES               STORE_LOSSES, in lower case
@@ -17,7 +19,7 @@
 
 struct profile;
 
-void store_add_comments(struct profile *profile, const struct store_image *image,
-                        const struct store_totals *totals);
+void store_add_comments(struct profile *profile, const struct store_snapshot *snapshot,
+                        const struct store_image *image, const struct store_totals *totals);
 
 #endif

@@ -57,6 +57,7 @@ static void set_lifetimes(struct profile_sample_extra *extra, const struct store
     double foreign = objects_of(lifetimes->foreign_q16);
     extra->temporary_objects = temporary < extra->freed_objects ? temporary : extra->freed_objects;
     extra->foreign_objects = foreign < extra->freed_objects ? foreign : extra->freed_objects;
+    extra->live_objects = objects_of(stack->inuse.objects_q16);
     double born_now = (double)store_whole(stack->inuse.objects_q16) * end;
     double age = born_now - wide_up_to(&stack->born, born_now);
     extra->age_sum = age / 65536.0 * time->ns_of_tick;

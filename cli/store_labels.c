@@ -12,7 +12,8 @@ static unsigned thread_labels(const struct store_snapshot *snapshot,
     if (index >= snapshot->thread_count)
         return 0;
     const struct store_thread *thread = &snapshot->threads[index];
-    const char *name = image->thread_name ? image->thread_name(image->context, thread) : NULL;
+    const char *name =
+        image->thread_name ? image->thread_name(image->context, (uint32_t)index, thread) : NULL;
     labels[0] = (struct profile_label){.key = "thread", .str = name ? name : ""};
     labels[1] = (struct profile_label){.key = "tid", .num = thread->tid, .num_unit = ""};
     return 2;

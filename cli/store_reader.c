@@ -133,6 +133,8 @@ static void sum_up(struct store_totals *totals, const int64_t *values,
     totals->inuse_variance += extra->inuse_space_variance;
     totals->peak_variance += extra->peak_space_variance;
     totals->samples += (uint64_t)extra->alloc_samples;
+    totals->inuse_samples += (uint64_t)extra->inuse_samples;
+    totals->peak_samples += (uint64_t)extra->peak_samples;
     totals->stack_count++;
 }
 
@@ -165,6 +167,7 @@ static void copy_header(struct store_totals *totals, const struct store_snapshot
     totals->runtime_bytes = header->runtime_bytes;
     totals->module_count = snapshot->module_count;
     totals->peak_bytes = store_live_peak(header->live);
+    totals->peak_rss = image->peak_rss > header->most_rss ? image->peak_rss : header->most_rss;
     totals->counted_bytes = header->counted_bytes;
     totals->counted_threads = header->counted_threads;
     if (header->peak_ns > image->start_ns && header->peak_ns <= image->end_ns)
@@ -206,7 +209,7 @@ struct profile *store_profile(const struct store_snapshot *snapshot,
     memset(builder.by_node, 0, size);
     for (uint32_t i = 1; i < snapshot->stack_count; i++)
         add_stack(&builder, &snapshot->stacks[i]);
-    store_add_comments(builder.profile, image, builder.totals);
+    store_add_comments(builder.profile, snapshot, image, builder.totals);
     free(builder.by_node);
     store_modules_free(builder.modules);
     return builder.profile;

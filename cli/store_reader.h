@@ -14,6 +14,7 @@
 
 struct error;
 struct profile;
+struct timeline;
 
 /* A private copy of what is in use of a slot. The counts are clamped to what was copied; all the
  * rest is as the process left it. */
@@ -55,8 +56,11 @@ struct store_image {
     uint64_t tsc_hz;          /* its ticks a second; 0: not used by this run */
     uint64_t temporary_ns;    /* the temporary threshold that the runtime was given */
     int64_t start_time_ns;    /* start_ns as time since 1970 */
-    /* The name of a thread, NULL when it is not known; may itself be NULL. */
-    const char *(*thread_name)(void *context, const struct store_thread *thread);
+    const struct timeline *timeline; /* NULL: none */
+    uint64_t peak_rss;               /* bytes, as seen by the launcher; 0: not seen */
+    /* The name of the thread of this index, good until the next call; NULL when it is not known.
+     * May itself be NULL. */
+    const char *(*thread_name)(void *context, uint32_t index, const struct store_thread *thread);
     void *context;
     bool is_running; /* it goes on: the profile's default is what is in use now */
 };
@@ -77,6 +81,7 @@ struct store_totals {
     int64_t values[STORE_VALUE_COUNT];
     double alloc_variance, inuse_variance, peak_variance; /* of the bytes, in bytes squared */
     uint64_t samples;                                     /* sampled allocations */
+    uint64_t inuse_samples, peak_samples;                 /* objects behind these values */
     uint64_t peak_bytes;                                  /* highest live bytes, as the runtime kept
                                                              it: the peak values add up to it */
     uint64_t counted_bytes;   /* asked for, counted exactly up to each thread's last sample */
@@ -84,6 +89,7 @@ struct store_totals {
     uint64_t peak_after_ns;   /* from start_ns to the peak */
     uint64_t losses[STORE_LOSS_COUNT]; /* events */
     uint64_t loss_bytes[STORE_LOSS_COUNT];
+    uint64_t peak_rss;       /* bytes resident at most, as far as known; 0: not at all */
     uint64_t runtime_bytes;  /* memory of the runtime in the process, besides the store */
     uint32_t stack_count;    /* stacks in the profile */
     uint32_t module_count;   /* executable segments seen */

@@ -15,8 +15,10 @@
 #include "cli/allocator_choice.h"
 #include "cli/collector_jobs.h"
 #include "cli/collector_proc.h"
+#include "cli/counted.h"
 #include "cli/estimate.h"
 #include "cli/quantity.h"
+#include "cli/saturating.h"
 #include "cli/store_losses.h"
 #include "cli/terminal_text.h"
 #include "proto/arena.h"
@@ -41,10 +43,29 @@ static const char *nanoseconds(uint64_t ns, char *text)
 }
 
 static void print_bytes(FILE *stream, const char *what, int64_t bytes, double variance,
-                        const char *after)
+                        uint64_t samples, const char *after)
 {
-    char value[ESTIMATE_TEXT_SIZE];
-    row(stream, what, "%s%s", estimate_text(bytes, "bytes", variance, value), after);
+    char text[ESTIMATE_TEXT_SIZE];
+    struct estimate estimate = {bytes, variance, saturating_signed(samples)};
+    row(stream, what, "%s%s", estimate_text(&estimate, "bytes", text), after);
+}
+
+/* How far off the estimate of what was allocated is. A forked child's includes what its parent
+ * had; that is not the command's, which is whose totals are printed. */
+static void print_counted(FILE *stream, const struct summary *summary,
+                          const struct store_totals *totals)
+{
+    char text[COUNTED_TEXT_SIZE];
+    struct counted counted = {
+        .bytes = totals->counted_bytes,
+        .threads = totals->counted_threads,
+        .rate = summary->rate,
+        .estimate = totals->values[STORE_ALLOC_SPACE],
+        .variance = totals->alloc_variance,
+        .lost = totals->loss_bytes[STORE_LOSS_RANGE_FULL],
+    };
+    if (summary->rate != 1 && totals->samples != 0)
+        row(stream, "counted", "%s", counted_text(&counted, text));
 }
 
 static void print_losses(FILE *stream, const struct store_totals *totals)
@@ -88,12 +109,16 @@ static void print_totals(FILE *stream, const struct summary *summary,
         snprintf(after, sizeof(after), ", after %s", nanoseconds(totals->peak_after_ns, text));
     if (totals->samples != 0 || summary->rate == 1) {
         print_bytes(stream, "peak heap", totals->values[STORE_PEAK_SPACE], totals->peak_variance,
-                    after);
+                    totals->peak_samples, after);
         print_bytes(stream, "allocated", totals->values[STORE_ALLOC_SPACE], totals->alloc_variance,
-                    "");
+                    totals->samples, "");
+        print_counted(stream, summary, totals);
         print_bytes(stream, "still in use", totals->values[STORE_INUSE_SPACE],
-                    totals->inuse_variance, "");
+                    totals->inuse_variance, totals->inuse_samples, "");
     }
+    if (totals->peak_rss != 0)
+        row(stream, "peak RSS", "%s",
+            quantity_text(saturating_signed(totals->peak_rss), "bytes", text));
     print_allocator(stream, summary->allocator);
     int64_t rate = summary->rate > INT64_MAX ? INT64_MAX : (int64_t)summary->rate;
     if (rate == 1)

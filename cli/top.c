@@ -119,6 +119,14 @@ static bool has_lifetimes(const struct profile *profile)
     return machine_comment(profile, "temporary_threshold_ns") != NULL;
 }
 
+/* The option of `heapprof run` that records the label; NULL for none. */
+static const char *run_option_of(const char *label)
+{
+    if (strcmp(label, "thread") == 0 || strcmp(label, "tid") == 0)
+        return "--threads";
+    return strcmp(label, "bytes") == 0 ? "--sizes" : NULL;
+}
+
 /* Whether the profile has what the options ask for. */
 static bool check_profile(const struct profile *profile, const char *path,
                           const struct top_options *options, struct error *error)
@@ -132,7 +140,10 @@ static bool check_profile(const struct profile *profile, const char *path,
     if (label == NULL || report_labels_has(profile, label))
         return true;
     report_labels_keys(profile, keys);
-    if (keys[0] == '\0')
+    const char *option = run_option_of(label);
+    if (option && machine_comment(profile, "rate"))
+        error_set(error, path, "no label '%s'; `heapprof run %s` records it", label, option);
+    else if (keys[0] == '\0')
         error_set(error, path, "no label '%s'; it has no labels", label);
     else
         error_set(error, path, "no label '%s'; it has %s", label, keys);

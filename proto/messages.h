@@ -45,7 +45,9 @@ enum message_status {
 
 enum message_flags {
     MESSAGE_FLAG_NO_FOLLOW = 1u << 0, /* forked children stay inert; exec'd ones never see us */
-    MESSAGE_FLAG_MIMALLOC = 1u << 1   /* the private mimalloc serves what is not sampled */
+    MESSAGE_FLAG_MIMALLOC = 1u << 1,  /* the private mimalloc serves what is not sampled */
+    MESSAGE_FLAG_THREADS = 1u << 2,   /* label what is recorded with its thread */
+    MESSAGE_FLAG_SIZES = 1u << 3      /* ... with its size class */
 };
 
 struct message_reply {

@@ -75,6 +75,7 @@ struct profile_label {
  *   temporary_objects   of the freed ones: those freed within the temporary threshold
  *   foreign_objects     of the freed ones: those that another thread freed than allocated them
  *   age_sum             of the objects in use, at the profile's end, in nanoseconds times objects
+ *   live_objects        objects in use (inuse_objects, not rounded)
  * Without lifetimes all of these are 0. */
 #define PROFILE_SAMPLE_EXTRAS(X)                                                                   \
     X(double, alloc_space_variance)                                                                \
@@ -92,7 +93,8 @@ struct profile_label {
     X(int64_t, lifetime_max)                                                                       \
     X(double, temporary_objects)                                                                   \
     X(double, foreign_objects)                                                                     \
-    X(double, age_sum)
+    X(double, age_sum)                                                                             \
+    X(double, live_objects)
 
 struct profile_sample_extra {
 #define PROFILE_EXTRA_FIELD(type, name) type name;

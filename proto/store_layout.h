@@ -155,6 +155,7 @@ struct store_header {
      * counted_threads lacks what it has asked for since, rate bytes on average. Not at rate 1. */
     uint64_t counted_bytes;
     uint64_t counted_threads; /* threads that have drawn a gap */
+    uint64_t most_rss;        /* bytes resident at most, as told at the end; 0: not told */
 };
 
 /* Estimates add up: objects in 1/65536, bytes whole. */
@@ -236,13 +237,14 @@ struct store_node {
     uint32_t child[4]; /* next nodes in the hash trie of this head, 0 for none */
 };
 
-/* 32 bytes. A thread that labels name. name is what the program has called it by
- * pthread_setname_np, not terminated when it is full; all zero: never called anything. */
+/* 32 bytes. A thread that labels name. name is the one that the kernel had for it at its first
+ * sample, or with is_named the one that the program has given it since by pthread_setname_np; not
+ * terminated when it is full. */
 struct store_thread {
     uint32_t tid; /* as the kernel names it; 0 while the entry is being made */
-    uint32_t reserved;
+    uint32_t is_named;
     char name[16];
-    uint64_t reserved_too;
+    uint64_t reserved;
 };
 
 #define STORE_PC_BITS 48

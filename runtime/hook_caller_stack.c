@@ -9,6 +9,7 @@
  * 90 ns (tests/bench/stack_walk.c, EPYC, gcc 12 -O2). */
 #include "runtime/hook_caller_stack.h"
 
+#include "runtime/hook_labels.h"
 #include "runtime/hook_libunwind.h"
 #include "runtime/hook_pages.h"
 #include "runtime/hook_shared.h"
@@ -16,8 +17,8 @@
 #include "runtime/hook_stack_memory.h"
 #include "runtime/hook_store.h"
 
-/* The stack pcs[0..depth) whose walk ended so. */
-static uint32_t intern_whole(const uint64_t *pcs, size_t depth, enum stack_end end)
+/* The stack pcs[0..depth), below the node parent, whose walk ended so. */
+static uint32_t intern_whole(uint32_t parent, const uint64_t *pcs, size_t depth, enum stack_end end)
 {
     enum store_frame root = STORE_FRAME_NONE;
     if (end == STACK_END_DEPTH) {
@@ -27,13 +28,13 @@ static uint32_t intern_whole(const uint64_t *pcs, size_t depth, enum stack_end e
         store_loss(STORE_LOSS_UNWIND_INCOMPLETE, 0);
         root = STORE_FRAME_TRUNCATED;
     }
-    return store_intern(pcs, depth, depth == 0 ? STORE_FRAME_NO_STACK : root);
+    return store_intern(parent, pcs, depth, depth == 0 ? STORE_FRAME_NO_STACK : root);
 }
 
 /* The stack that ends with the memory's `count` new frames, which are remembered with it. */
 static uint32_t intern_changed(struct stack_memory *memory, size_t count)
 {
-    uint32_t node = memory->met ? memory->cursor->node : 0;
+    uint32_t node = memory->met ? memory->cursor->node : memory->root;
     size_t depth = memory->met ? memory->cursor->depth : 0;
     for (size_t i = count; i-- > 0;) {
         node = store_node(node, memory->pcs[i] & STORE_PC_MASK);
@@ -62,11 +63,11 @@ static uint32_t capture_and_intern(struct stack_memory *memory)
         return intern_changed(memory, count);
     if (memory->met)
         count = stack_capture(memory->pcs, STACK_MAX_FRAMES, &end);
-    return intern_whole(memory->pcs, count, end);
+    return intern_whole(memory->root, memory->pcs, count, end);
 }
 
 /* With more threads in a walk at once than there are memories: into pages of the walk's own. */
-static __attribute__((noinline)) uint32_t capture_into_pages(void)
+static __attribute__((noinline)) uint32_t capture_into_pages(uint32_t root)
 {
     size_t bytes = pages_up(STACK_MAX_FRAMES * sizeof(uint64_t));
     uintptr_t pages = pages_reserve(0, bytes);
@@ -75,21 +76,24 @@ static __attribute__((noinline)) uint32_t capture_into_pages(void)
         enum stack_end end;
         uint64_t *pcs = (uint64_t *)pages;
         size_t count = stack_capture(pcs, STACK_MAX_FRAMES, &end);
-        stack = intern_whole(pcs, count, end);
+        stack = intern_whole(root, pcs, count, end);
     }
     if (pages != 0)
         pages_release(pages, bytes);
     if (stack != 0)
         return stack;
     store_loss(STORE_LOSS_NO_STACK, 0);
-    return store_intern(NULL, 0, STORE_FRAME_NO_STACK);
+    return store_intern(root, NULL, 0, STORE_FRAME_NO_STACK);
 }
 
 uint32_t caller_stack(void)
 {
+    uint32_t root = labels_root();
     struct stack_memory *memory = stack_memory_take();
     if (UNLIKELY(memory == NULL))
-        return capture_into_pages();
+        return capture_into_pages(root);
+    if (UNLIKELY(memory->root != root))
+        stack_memory_drop(memory, root);
     uint32_t stack = capture_and_intern(memory);
     stack_memory_give(memory);
     return stack;

@@ -11,6 +11,7 @@
 
 #include "runtime/hook_caller_stack.h"
 #include "runtime/hook_counts.h"
+#include "runtime/hook_labels.h"
 #include "runtime/hook_process.h"
 #include "runtime/hook_sampler.h"
 #include "runtime/hook_shared.h"
@@ -34,9 +35,9 @@ static void tell_overhead(void)
 }
 
 /* The caller's stack, or the other stacks when it cannot be counted. */
-static uint32_t counted_stack(void)
+static uint32_t counted_stack(uint64_t size)
 {
-    uint32_t stack = caller_stack();
+    uint32_t stack = labels_sized(caller_stack(), size);
     if (LIKELY(counts_make_room(stack)))
         return stack;
     store_loss(STORE_LOSS_STACK_TABLE_FULL, 0);
@@ -47,7 +48,7 @@ static uint32_t counted_stack(void)
 static void record(struct range_record *object)
 {
     struct counts_change change = {
-        .stack = counted_stack(),
+        .stack = counted_stack(object->size),
         .size = object->size,
         .weight_q16 = weight_objects_q16(object->size, sampler_rate_of_hit()),
         .born = moment_now(),
@@ -185,4 +186,5 @@ size_t event_usable_size(void *p)
 void event_restart(void)
 {
     caller_stack_restart();
+    labels_restart();
 }

@@ -38,7 +38,7 @@ bool process_start(uint64_t rate, uint64_t seed, bool no_follow)
     process.rate = rate;
     process.seed = seed;
     process.no_follow = no_follow;
-    sampler_count_in(&store.header->counted_bytes, &store.header->counted_threads);
+    sampler_count_in(&store.header->counted_bytes, &store.header->counted_threads, process.own);
     sampler_configure(rate, seed, 0);
     /* Release: pairs with process_records. */
     atomic_store_explicit(&process.state, PROCESS_ACTIVE, memory_order_release);
@@ -57,6 +57,15 @@ static uint32_t claim_slot(void)
             return slot;
     }
     return count;
+}
+
+static void copy_threads(const struct store *parent)
+{
+    uint32_t count = parent->header->thread_count;
+    if (count > store.geometry.thread_capacity)
+        count = store.geometry.thread_capacity;
+    memcpy(store.threads, parent->threads, count * sizeof(struct store_thread));
+    store.header->thread_count = count;
 }
 
 static void copy_modules(const struct store *parent)
@@ -148,8 +157,10 @@ static bool begin_child(void)
     }
     store_attach(slot, process.rate, pid, clock_now_ns(CLOCK_MONOTONIC));
     bool intact = slot_is_still(&parent);
-    if (intact)
+    if (intact) {
         copy_modules(&parent);
+        copy_threads(&parent);
+    }
     uint32_t stacks = intact ? copy_stacks(&parent) : store.header->stack_count;
     if (!slot_is_still(&parent))
         stacks = forget_stacks();
@@ -163,7 +174,7 @@ static bool begin_child(void)
     shared_store_u32(&entry->state, STORE_ENTRY_FORKED, memory_order_release);
     store_wake();
     event_restart();
-    sampler_count_in(&store.header->counted_bytes, &store.header->counted_threads);
+    sampler_count_in(&store.header->counted_bytes, &store.header->counted_threads, process.own);
     sampler_configure(process.rate, process.seed, entry->fork_ordinal);
     return true;
 }
@@ -188,7 +199,7 @@ bool process_begin_child(void)
         return own == OWN_READY || wait_for_beginner();
     bool begun = !process.no_follow && begin_child();
     if (!begun) {
-        sampler_count_in(NULL, NULL);
+        sampler_count_in(NULL, NULL, NULL);
         sampler_configure(0, 0, 0);
         atomic_store_explicit(&process.state, PROCESS_INERT, memory_order_release);
     }

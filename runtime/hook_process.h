@@ -34,6 +34,13 @@ bool process_start(uint64_t rate, uint64_t seed, bool no_follow);
 /* The cold half of process_records: a child claims a slot and starts from what it holds. */
 bool process_begin_child(void);
 
+/* True when this process has a slot of its own already; a child that records nothing has none. */
+static inline bool process_has_begun(void)
+{
+    return atomic_load_explicit(&process.state, memory_order_acquire) == PROCESS_ACTIVE &&
+           atomic_load_explicit(process.own, memory_order_acquire) == 1;
+}
+
 /* True when an event of this process goes into its slot, which is then ready for it. Ask before
  * the event takes any stack id. */
 static inline bool process_records(void)

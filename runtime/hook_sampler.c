@@ -24,7 +24,9 @@ static struct {
     uint64_t seed;
     uint32_t configuration; /* raised by each sampler_configure */
     uint32_t thread_ordinal;
-    uint64_t *bytes, *threads; /* in the store */
+    uint64_t *bytes, *threads; /* in the store; NULL: nothing is counted */
+    const _Atomic uint32_t *are_own;
+    uint64_t early_bytes; /* counted while they were not */
 } sampler;
 
 static uint64_t mix(uint64_t value)
@@ -42,20 +44,31 @@ static int64_t draw_gap(void)
     return gap;
 }
 
-static void start_thread(void)
+static bool counts_are_own(void)
 {
-    generator_configuration = sampler.configuration;
-    generator_state = mix(sampler.seed ^ mix(1 + shared_add_u32(&sampler.thread_ordinal, 1)));
-    if (sampler.threads != NULL)
-        shared_add_u64(sampler.threads, 1);
-    if (sampler_on_thread_start != NULL)
-        sampler_on_thread_start();
+    return atomic_load_explicit(sampler.are_own, memory_order_relaxed) == 1;
 }
 
 static void count_bytes(uint64_t bytes)
 {
     if (sampler.bytes != NULL)
-        shared_add_u64(sampler.bytes, bytes);
+        shared_add_u64(counts_are_own() ? sampler.bytes : &sampler.early_bytes, bytes);
+}
+
+/* Threads that start early start again with the process' own counts. */
+static void count_threads(uint64_t more)
+{
+    if (sampler.threads != NULL && counts_are_own())
+        shared_add_u64(sampler.threads, more);
+}
+
+static void start_thread(void)
+{
+    generator_configuration = sampler.configuration;
+    generator_state = mix(sampler.seed ^ mix(1 + shared_add_u32(&sampler.thread_ordinal, 1)));
+    count_threads(1);
+    if (sampler_on_thread_start != NULL)
+        sampler_on_thread_start();
 }
 
 /* The request of charge bytes is the one that until bytes of the running gap led to. */
@@ -113,10 +126,14 @@ void sampler_restart_thread(void)
     sampler_until = 0;
 }
 
-void sampler_count_in(uint64_t *bytes, uint64_t *threads)
+void sampler_count_in(uint64_t *bytes, uint64_t *threads, const _Atomic uint32_t *are_own)
 {
     sampler.bytes = bytes;
     sampler.threads = threads;
+    sampler.are_own = are_own;
+    uint64_t early = __atomic_exchange_n(&sampler.early_bytes, 0, __ATOMIC_RELAXED);
+    if (bytes != NULL)
+        shared_add_u64(bytes, early);
 }
 
 void sampler_settle(void)
@@ -126,8 +143,7 @@ void sampler_settle(void)
         until > gap)
         return;
     count_bytes((uint64_t)(gap - until));
-    if (sampler.threads != NULL)
-        shared_add_u64(sampler.threads, UINT64_MAX);
+    count_threads(UINT64_MAX);
     gap = until;
     generator_configuration = 0;
 }

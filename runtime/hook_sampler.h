@@ -55,8 +55,10 @@ uint64_t sampler_rate_of_hit(void);
 void sampler_configure(uint64_t rate, uint64_t seed, uint32_t fork_ordinal);
 
 /* Where the bytes that were asked for are added up, by each thread up to its last sample, and the
- * threads that do so: words of the store, or NULL (then they are not). */
-void sampler_count_in(uint64_t *bytes, uint64_t *threads);
+ * threads that do so: words of the store, or NULL (then they are not). *are_own is not 1 in a
+ * forked child, whose parent's words they still are: what it counts until the next call is added
+ * then. */
+void sampler_count_in(uint64_t *bytes, uint64_t *threads, const _Atomic uint32_t *are_own);
 
 /* Adds what the calling thread has asked for since its last sample, and takes the thread off: at
  * its end. Should it go on, it is a thread like any other. */

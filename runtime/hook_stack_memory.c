@@ -114,6 +114,12 @@ void stack_memory_give(struct stack_memory *memory)
     atomic_store_explicit(&holder->thread, thread & ~IN_USE, memory_order_release);
 }
 
+void stack_memory_drop(struct stack_memory *memory, uint32_t root)
+{
+    memory->generation = 0;
+    memory->root = root;
+}
+
 /* --- comparing ------------------------------------------------------------------------------- */
 
 void stack_memory_begin(struct stack_memory *memory)

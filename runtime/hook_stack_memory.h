@@ -58,6 +58,7 @@ struct stack_memory {
     uint32_t generation;
     uint32_t count; /* of words, with the sentinel; 0: never used */
     uint32_t stack; /* id of the whole remembered stack, 0: unknown */
+    uint32_t root;  /* the node that all its nodes are under, 0: the root of all */
     struct stack_word words[STACK_MEMORY_WORDS];
 
     /* Of one walk. */
@@ -74,6 +75,9 @@ struct stack_memory {
 struct stack_memory *stack_memory_take(void);
 
 void stack_memory_give(struct stack_memory *memory);
+
+/* Forgets what it remembers; its nodes will be under another root. */
+void stack_memory_drop(struct stack_memory *memory, uint32_t root);
 
 /* Begins a walk: words of a time before the last stack_memory_forget are dropped. */
 void stack_memory_begin(struct stack_memory *memory) __attribute__((visibility("hidden")));

@@ -113,9 +113,10 @@ uint32_t store_stack(uint32_t node_id, uint32_t depth)
     return stack < store.geometry.stack_capacity ? stack : STORE_STACK_OTHER;
 }
 
-uint32_t store_intern(const uint64_t *pcs, size_t depth, enum store_frame root_frame)
+uint32_t store_intern(uint32_t parent, const uint64_t *pcs, size_t depth,
+                      enum store_frame root_frame)
 {
-    uint32_t node = 0;
+    uint32_t node = parent;
     if (root_frame != STORE_FRAME_NONE) {
         node = store_node(node, (uint64_t)root_frame);
         if (node == 0)
@@ -126,7 +127,7 @@ uint32_t store_intern(const uint64_t *pcs, size_t depth, enum store_frame root_f
         if (UNLIKELY(node == 0))
             goto full;
     }
-    uint32_t stack = node == 0 ? 0 : store_stack(node, (uint32_t)depth);
+    uint32_t stack = node == parent ? 0 : store_stack(node, (uint32_t)depth);
     if (LIKELY(stack != 0))
         return stack;
 full:

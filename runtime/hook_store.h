@@ -42,9 +42,10 @@ extern struct store store __attribute__((visibility("hidden")));
 void store_attach(uint32_t slot, uint64_t rate, uint32_t pid, uint64_t start_ns);
 
 /* The id of the stack pcs[0..depth), leaf first, under the pseudo frame root_frame
- * (STORE_FRAME_NONE for none). Never 0: STORE_STACK_OTHER, counted as a loss, when the tables are
- * full. */
-uint32_t store_intern(const uint64_t *pcs, size_t depth, enum store_frame root_frame);
+ * (STORE_FRAME_NONE for none) under the node parent (0: the root of all). Never 0:
+ * STORE_STACK_OTHER, counted as a loss, when the tables are full. */
+uint32_t store_intern(uint32_t parent, const uint64_t *pcs, size_t depth,
+                      enum store_frame root_frame);
 
 /* The node under parent with this pc, made when it is new; 0 when the table is full. */
 uint32_t store_node(uint32_t parent, uint64_t pc);

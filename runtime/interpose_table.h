@@ -24,7 +24,8 @@
     INTERPOSE(malloc_usable_size, "is asked about our objects")                                    \
     INTERPOSE(free_sized, "frees; C23, newer glibc")                                               \
     INTERPOSE(free_aligned_sized, "frees; C23, newer glibc")                                       \
-    INTERPOSE(dlclose, "modules go: their addresses may come back as another's")
+    INTERPOSE(dlclose, "modules go: their addresses may come back as another's")                   \
+    INTERPOSE(pthread_setname_np, "names threads, which --threads shows")
 
 #define INTERPOSE_OPERATORS(INTERPOSE)                                                             \
     INTERPOSE(_Znwm, "operator new(size_t): the leaf must be its caller")                          \

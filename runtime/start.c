@@ -20,6 +20,7 @@
 #include "runtime/handshake.h"
 #include "runtime/hook_clock.h"
 #include "runtime/hook_counts.h"
+#include "runtime/hook_labels.h"
 #include "runtime/hook_modules.h"
 #include "runtime/hook_next_mimalloc.h"
 #include "runtime/hook_process.h"
@@ -31,7 +32,9 @@
 #include "runtime/next.h"
 #include "runtime/operator_new.h"
 #include "runtime/own_files.h"
+#include "runtime/rss_end.h"
 #include "runtime/sampler_end.h"
+#include "runtime/thread_name.h"
 
 /* --- environment ----------------------------------------------------------------------------- */
 
@@ -216,10 +219,13 @@ static bool start_recording(char **envp)
     if (!mapped || !counts_start())
         return false;
     counts_set_temporary(temporary_ticks(&reply));
+    labels_wanted.threads = (reply.flags & MESSAGE_FLAG_THREADS) != 0;
+    labels_wanted.sizes = (reply.flags & MESSAGE_FLAG_SIZES) != 0;
     stack_start();
     start_allocators(&reply, socket_path);
     note_main_program();
     sampler_end_start();
+    rss_end_start();
     return pthread_atfork(NULL, NULL, sampler_restart_thread) == 0 &&
            process_start(reply.rate, reply.seed, no_follow);
 }
@@ -242,6 +248,7 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
     range_reserve();
     operator_new_start();
     dlclose_start();
+    thread_name_start();
     if (!start_recording(envp))
         stay_inert();
     errno = kept_errno;

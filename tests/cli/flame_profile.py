@@ -21,7 +21,7 @@ EXTRAS = {name: tag for tag, name in enumerate((
     "alloc_space_variance inuse_space_variance peak_space_variance alloc_samples inuse_samples "
     "peak_samples alloc_objects_variance inuse_objects_variance peak_objects_variance "
     "freed_objects lifetime_sum lifetime_min lifetime_max temporary_objects foreign_objects "
-    "age_sum").split(), 100)}
+    "age_sum live_objects").split(), 100)}
 INTEGERS = ("alloc_samples", "inuse_samples", "peak_samples", "lifetime_min", "lifetime_max")
 
 

@@ -383,10 +383,10 @@ static void sums_stay_within_what_the_others_allow(void **state)
     profile_free(profile);
 }
 
-static const char *name_of_thread(void *context, const struct store_thread *thread)
+static const char *name_of_thread(void *context, uint32_t index, const struct store_thread *thread)
 {
     (void)context;
-    return thread->tid == 42 ? "worker" : NULL;
+    return index == 0 && thread->tid == 42 ? "worker" : NULL;
 }
 
 static void label_nodes_become_labels(void **state)

@@ -95,7 +95,8 @@ static inline void fixture_samples(struct profile *profile, struct profile_locat
                                                   .lifetime_max = INT64_MAX,
                                                   .temporary_objects = 2.5,
                                                   .foreign_objects = 3.5,
-                                                  .age_sum = 4e17};
+                                                  .age_sum = 4e17,
+                                                  .live_objects = 0.75};
     profile_add_sample(profile, stack + 1, 2, values[1]);
     profile_add_sample(profile, stack, 1, values[2]); /* all zero: never written */
     profile_add_sample(profile, stack, 0, values[3]); /* no stack */

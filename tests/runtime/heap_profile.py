@@ -5,6 +5,14 @@
 prints for each function "FUNCTION ALLOC INUSE PEAK", each figure OBJECTS/BYTES, summed over the
 stacks that the function is in;
 
+    heap_profile.py label PROFILE BINARY FUNCTION KEY
+
+"VALUE: ALLOC INUSE PEAK" for each value of a label in the stacks that the function is in;
+
+    heap_profile.py comment PROFILE NAME
+
+what follows "# NAME " in the comments;
+
     heap_profile.py losses PROFILE
 
 the losses, "REASON COUNT BYTES" a line; `heap_profile.py total PROFILE` the three figures of all
@@ -117,7 +125,7 @@ def function_at(path, file_offset):
 
 
 class Profile:
-    """samples: [(frames, values, extras)]: frames leaf first, each (function, file, offset); values
+    """labels: of each sample, {key: text or number}. samples: [(frames, values, extras)]: frames leaf first, each (function, file, offset); values
     and extras by name. Functions are known in `binary` and in pseudo frames only, else "".
     comments: as they stand."""
 
@@ -144,6 +152,7 @@ class Profile:
             row = dict(fields(message))
             frames[row[1]] = self.frame(row, mappings, functions)
         self.samples = [self.sample(message, frames) for message in top.get(2, [])]
+        self.labels = [self.labels_of(message, texts) for message in top.get(2, [])]
 
     def frame(self, row, mappings, functions):
         if row.get(2, 0) == 0:
@@ -153,6 +162,11 @@ class Profile:
         offset = row.get(3, 0) - start + file_offset
         known = self.binary and os.path.realpath(path) == self.binary
         return function_at(path, offset) if known else "", path, offset
+
+    @staticmethod
+    def labels_of(message, texts):
+        rows = [dict(fields(value)) for number, value in fields(message) if number == 3]
+        return {texts[row[1]]: texts[row[2]] if row.get(2) else row.get(3, 0) for row in rows}
 
     def sample(self, message, frames):
         stack, values, extras = [], [], dict.fromkeys(EXTRA_NAMES.values(), 0)
@@ -270,11 +284,22 @@ def figures(sums):
 
 
 def command(what, path, *others):
-    profile = Profile(path, *others[:1])
+    profile = Profile(path, *(others[:1] if what in ("site", "label") else []))
     if what == "site":
         sites = profile.sites()
         for function in others[1:]:
             print(function, figures(sites.get(function, {})))
+    elif what == "label":
+        sums = {}
+        for (frames, values, _), labels in zip(profile.samples, profile.labels):
+            if others[1] in {frame[0] for frame in frames}:
+                value = sums.setdefault(labels.get(others[2], ""), {})
+                for name in profile.types:
+                    value[name] = value.get(name, 0) + values[name]
+        for value in sorted(sums):
+            print(f"{value}: {figures(sums[value])}")
+    elif what == "comment":
+        print(profile.comment(others[0]))
     elif what == "losses":
         for reason, (count, size) in profile.losses().items():
             print(reason, count, size)

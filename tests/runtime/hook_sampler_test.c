@@ -170,7 +170,8 @@ static void the_first_request_of_a_thread_is_not_favoured(void **state)
 }
 
 static uint64_t counted_bytes, counted_threads;
-static _Atomic uint64_t asked_bytes;
+static _Atomic uint32_t counts_are_own = 1;
+static _Atomic(uint64_t) asked_bytes;
 
 static void *ask_and_settle(void *seed)
 {
@@ -189,7 +190,7 @@ static void bytes_are_counted_exactly_once_a_thread_is_settled(void **state)
     (void)state;
     enum { THREADS = 4 };
     sampler_configure(5000, 9, 0);
-    sampler_count_in(&counted_bytes, &counted_threads);
+    sampler_count_in(&counted_bytes, &counted_threads, &counts_are_own);
     pthread_t threads[THREADS];
     unsigned seeds[THREADS];
     for (unsigned i = 0; i < THREADS; i++) {
@@ -200,7 +201,29 @@ static void bytes_are_counted_exactly_once_a_thread_is_settled(void **state)
         pthread_join(threads[i], NULL);
     assert_int_equal(counted_bytes, asked_bytes);
     assert_int_equal(counted_threads, 0);
-    sampler_count_in(NULL, NULL);
+    sampler_count_in(NULL, NULL, NULL);
+}
+
+/* As in a forked child, whose slot comes with its first recorded object. */
+static void what_is_counted_early_goes_into_the_next_words(void **state)
+{
+    (void)state;
+    uint64_t others_bytes = 0, others_threads = 0;
+    unsigned seed = 1;
+    asked_bytes = 0;
+    counted_bytes = counted_threads = 0;
+    counts_are_own = 0;
+    sampler_configure(5000, 9, 0);
+    sampler_count_in(&others_bytes, &others_threads, &counts_are_own);
+    ask_and_settle(&seed);
+    assert_int_equal(others_bytes, 0);
+    assert_int_equal(others_threads, 0);
+    sampler_count_in(&counted_bytes, &counted_threads, &counts_are_own);
+    counts_are_own = 1;
+    ask_and_settle(&seed);
+    assert_int_equal(counted_bytes, asked_bytes);
+    assert_int_equal(counted_threads, 0);
+    sampler_count_in(NULL, NULL, NULL);
 }
 
 struct change_of_rate {
@@ -252,6 +275,7 @@ int main(void)
         cmocka_unit_test(a_request_inside_another_is_decided_on_its_own),
         cmocka_unit_test(sizes_that_cannot_be_are_neither_chosen_nor_counted),
         cmocka_unit_test(bytes_are_counted_exactly_once_a_thread_is_settled),
+        cmocka_unit_test(what_is_counted_early_goes_into_the_next_words),
         cmocka_unit_test(a_gap_of_the_old_rate_ends_by_the_old_rate),
         cmocka_unit_test(the_first_request_of_a_thread_is_not_favoured),
     };

@@ -24,10 +24,10 @@ static void equal_stacks_have_one_id_and_their_frames(void **state)
     (void)state;
     store_fixture(1, 1 << 20, 4096);
     const uint64_t pcs[] = {0x401000, 0x402000, 0x403000};
-    uint32_t stack = store_intern(pcs, 3, STORE_FRAME_NONE);
-    assert_int_equal(store_intern(pcs, 3, STORE_FRAME_NONE), stack);
-    assert_int_not_equal(store_intern(pcs, 2, STORE_FRAME_NONE), stack);
-    assert_int_not_equal(store_intern(pcs + 1, 2, STORE_FRAME_NONE), stack);
+    uint32_t stack = store_intern(0, pcs, 3, STORE_FRAME_NONE);
+    assert_int_equal(store_intern(0, pcs, 3, STORE_FRAME_NONE), stack);
+    assert_int_not_equal(store_intern(0, pcs, 2, STORE_FRAME_NONE), stack);
+    assert_int_not_equal(store_intern(0, pcs + 1, 2, STORE_FRAME_NONE), stack);
     uint64_t read[8];
     assert_int_equal(read_stack(stack, read, 8), 3);
     assert_memory_equal(read, pcs, sizeof(pcs));
@@ -38,8 +38,8 @@ static void a_cut_stack_has_the_pseudo_frame_at_its_root(void **state)
     (void)state;
     store_fixture(1, 1 << 20, 4096);
     const uint64_t pcs[] = {0x401000, 0x402000};
-    uint32_t whole = store_intern(pcs, 2, STORE_FRAME_NONE);
-    uint32_t cut = store_intern(pcs, 2, STORE_FRAME_TRUNCATED);
+    uint32_t whole = store_intern(0, pcs, 2, STORE_FRAME_NONE);
+    uint32_t cut = store_intern(0, pcs, 2, STORE_FRAME_TRUNCATED);
     assert_int_not_equal(cut, whole);
     uint64_t read[8];
     assert_int_equal(read_stack(cut, read, 8), 3);
@@ -54,7 +54,7 @@ static void a_full_table_charges_other_stacks_and_counts_it(void **state)
     enum { STACKS = 20000 };
     for (uint64_t i = 0; i < STACKS; i++) {
         const uint64_t pcs[] = {0x401000 + i, 0x500000};
-        others += store_intern(pcs, 2, STORE_FRAME_NONE) == STORE_STACK_OTHER;
+        others += store_intern(0, pcs, 2, STORE_FRAME_NONE) == STORE_STACK_OTHER;
     }
     assert_true(others > 0);
     assert_int_equal(store.header->losses[STORE_LOSS_STACK_TABLE_FULL], others);
@@ -64,7 +64,7 @@ static void a_full_table_charges_other_stacks_and_counts_it(void **state)
     assert_int_equal(read[0], STORE_FRAME_OTHER_STACKS);
     /* What was there before is still found. */
     const uint64_t first[] = {0x401000, 0x500000};
-    assert_int_not_equal(store_intern(first, 2, STORE_FRAME_NONE), STORE_STACK_OTHER);
+    assert_int_not_equal(store_intern(0, first, 2, STORE_FRAME_NONE), STORE_STACK_OTHER);
 }
 
 enum { THREADS = 4, SHARED_STACKS = 3000 };
@@ -75,7 +75,7 @@ static void *intern_all(void *thread)
     uint32_t *mine = thread;
     for (uint64_t i = 0; i < SHARED_STACKS; i++) {
         const uint64_t pcs[] = {0x401000 + i, 0x500000 + i % 7, 0x600000};
-        mine[i] = store_intern(pcs, 3, STORE_FRAME_NONE);
+        mine[i] = store_intern(0, pcs, 3, STORE_FRAME_NONE);
     }
     return NULL;
 }
@@ -102,11 +102,11 @@ static void a_node_marked_with_its_unloaded_module_is_not_found_again(void **sta
     (void)state;
     store_fixture(1, 1 << 20, 4096);
     const uint64_t pcs[] = {0x7000, 0x402000};
-    uint32_t before = store_intern(pcs, 2, STORE_FRAME_NONE);
+    uint32_t before = store_intern(0, pcs, 2, STORE_FRAME_NONE);
     store.nodes[store.stacks[before].node].pc_word |= 5ull << STORE_PC_BITS;
-    uint32_t after = store_intern(pcs, 2, STORE_FRAME_NONE);
+    uint32_t after = store_intern(0, pcs, 2, STORE_FRAME_NONE);
     assert_int_not_equal(after, before);
-    assert_int_equal(store_intern(pcs, 2, STORE_FRAME_NONE), after);
+    assert_int_equal(store_intern(0, pcs, 2, STORE_FRAME_NONE), after);
 }
 
 int main(void)
