@@ -168,6 +168,8 @@ static void copy_header(struct store_totals *totals, const struct store_snapshot
     totals->module_count = snapshot->module_count;
     totals->peak_bytes = store_live_peak(header->live);
     totals->peak_rss = image->peak_rss > header->most_rss ? image->peak_rss : header->most_rss;
+    totals->mimalloc_bytes = header->mimalloc_bytes;
+    totals->mimalloc_most_bytes = header->mimalloc_most_bytes;
     totals->counted_bytes = header->counted_bytes;
     totals->counted_threads = header->counted_threads;
     if (header->peak_ns > image->start_ns && header->peak_ns <= image->end_ns)

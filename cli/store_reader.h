@@ -89,6 +89,8 @@ struct store_totals {
     uint64_t peak_after_ns;   /* from start_ns to the peak */
     uint64_t losses[STORE_LOSS_COUNT]; /* events */
     uint64_t loss_bytes[STORE_LOSS_COUNT];
+    uint64_t mimalloc_bytes, mimalloc_most_bytes; /* committed by the private mimalloc at the end
+                                                     and at most; 0: not known */
     uint64_t peak_rss;       /* bytes resident at most, as far as known; 0: not at all */
     uint64_t runtime_bytes;  /* memory of the runtime in the process, besides the store */
     uint32_t stack_count;    /* stacks in the profile */

@@ -87,11 +87,19 @@ static void print_losses(FILE *stream, const struct store_totals *totals)
             totals->damaged_stacks);
 }
 
-/* What the program ran on, where it was not what it would run on alone. */
-static void print_allocator(FILE *stream, const struct allocator_choice *allocator)
+/* What the program ran on, where it was not what it would run on alone, and what that had. */
+static void print_allocator(FILE *stream, const struct allocator_choice *allocator,
+                            const struct store_totals *totals)
 {
+    char now[QUANTITY_TEXT_SIZE], most[QUANTITY_TEXT_SIZE];
     if (allocator->library[0] == '\0' && !allocator->is_private)
         return;
+    if (allocator->is_private && totals->mimalloc_most_bytes != 0) {
+        row(stream, "allocator", "%s, %s committed, at most %s", allocator->name,
+            quantity_text(saturating_signed(totals->mimalloc_bytes), "bytes", now),
+            quantity_text(saturating_signed(totals->mimalloc_most_bytes), "bytes", most));
+        return;
+    }
     fprintf(stream, "  %-13s %s", "allocator", allocator->name ? allocator->name : "");
     if (allocator->library[0] != '\0') {
         fputs(allocator->name ? " (" : "", stream);
@@ -119,7 +127,7 @@ static void print_totals(FILE *stream, const struct summary *summary,
     if (totals->peak_rss != 0)
         row(stream, "peak RSS", "%s",
             quantity_text(saturating_signed(totals->peak_rss), "bytes", text));
-    print_allocator(stream, summary->allocator);
+    print_allocator(stream, summary->allocator, totals);
     int64_t rate = summary->rate > INT64_MAX ? INT64_MAX : (int64_t)summary->rate;
     if (rate == 1)
         row(stream, "samples", "%" PRIu64 " (every allocation)", totals->samples);

@@ -155,7 +155,9 @@ struct store_header {
      * counted_threads lacks what it has asked for since, rate bytes on average. Not at rate 1. */
     uint64_t counted_bytes;
     uint64_t counted_threads; /* threads that have drawn a gap */
-    uint64_t most_rss;        /* bytes resident at most, as told at the end; 0: not told */
+    /* As told at the process' end, in bytes; 0: not told. */
+    uint64_t most_rss;                            /* resident at most */
+    uint64_t mimalloc_bytes, mimalloc_most_bytes; /* committed by the private mimalloc */
 };
 
 /* Estimates add up: objects in 1/65536, bytes whole. */

@@ -23,6 +23,7 @@
     X(mi_free)                                                                                     \
     X(mi_usable_size)                                                                              \
     X(mi_thread_done)                                                                              \
+    X(mi_process_info)                                                                             \
     X(mi_version)                                                                                  \
     X(mi_option_get)                                                                               \
     X(mi_option_set)                                                                               \

@@ -29,10 +29,10 @@
 #include "runtime/hook_stack.h"
 #include "runtime/hook_store.h"
 #include "runtime/libc_begin.h"
+#include "runtime/memory_end.h"
 #include "runtime/next.h"
 #include "runtime/operator_new.h"
 #include "runtime/own_files.h"
-#include "runtime/rss_end.h"
 #include "runtime/sampler_end.h"
 #include "runtime/thread_name.h"
 
@@ -225,7 +225,7 @@ static bool start_recording(char **envp)
     start_allocators(&reply, socket_path);
     note_main_program();
     sampler_end_start();
-    rss_end_start();
+    memory_end_start();
     return pthread_atfork(NULL, NULL, sampler_restart_thread) == 0 &&
            process_start(reply.rate, reply.seed, no_follow);
 }

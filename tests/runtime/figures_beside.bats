@@ -101,3 +101,9 @@ END
     points=$(comment timeline | tr ' ' '\n' | grep -c :)
     ((points >= 20 && points <= 2000))
 }
+
+@test "the private mimalloc says how much it has committed" {
+    run "$HEAPPROF" run --allocator=mimalloc --no-symbolize -o heap.prof "$targets/needs_memory" 100 1000
+    [[ "$output" =~ allocator\ +mimalloc,\ ([0-9.]+)MB\ committed,\ at\ most\ ([0-9.]+)MB ]]
+    awk -v now="${BASH_REMATCH[1]}" -v most="${BASH_REMATCH[2]}" 'BEGIN { exit !(most >= now && most >= 90 && most < 300) }'
+}
