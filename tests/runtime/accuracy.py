@@ -56,14 +56,10 @@ def sizes_around_the_rate(verdict):
 
 
 def variances_in_the_file(verdict):
-    """Their means over the seeds are the true variances; those of objects, where there are any."""
+    """Their means over the seeds are the true variances; of bytes and of objects."""
     rate, count, seeds = 4096, 400, 60
     runs = runs_around_the_rate(count, seeds)
-    units = [("space", 1)]
-    if any(figures(runs, 0, "alloc_objects_variance")):
-        units.append(("objects", 0))
-    else:
-        print("absent: variances of objects")
+    units = [("space", 1), ("objects", 0)]
     for i, size in enumerate(SIZES):
         for kind in TYPES:
             for unit, power in units:
