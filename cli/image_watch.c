@@ -16,6 +16,9 @@
  * us busy. */
 enum { NAMES_A_LOOK = 64, NAME_SIZE = 64 };
 
+/* After each so many looks without a change, the time to the next one doubles, to 160 ms. */
+enum { UNCHANGED_STEP = 4, UNCHANGED_MOST = 4 * UNCHANGED_STEP };
+
 struct thread_name {
     uint32_t tid;
     char text[NAME_SIZE];
@@ -23,6 +26,9 @@ struct thread_name {
 
 struct image_watch {
     struct timeline timeline;
+    struct timeline_point last;
+    unsigned unchanged; /* looks since something was seen to change */
+    uint64_t due_ms;    /* of the next look */
     uint64_t peak_rss;
     struct thread_name *names; /* by index in the slot's table */
     uint32_t name_count;
@@ -138,6 +144,17 @@ const char *image_watch_thread_name(void *context, uint32_t index,
 
 /* --- a look ---------------------------------------------------------------------------------- */
 
+/* A program that does nothing is looked at less and less often. */
+static void set_due(struct image_watch *watch, const struct timeline_point *point)
+{
+    bool same = point->live == watch->last.live && point->allocated == watch->last.allocated &&
+                point->rss == watch->last.rss;
+    watch->unchanged = !same ? 0 : watch->unchanged + (watch->unchanged < UNCHANGED_MOST);
+    watch->last = *point;
+    uint64_t due = point->t_ms + ((uint64_t)WATCH_INTERVAL_MS << watch->unchanged / UNCHANGED_STEP);
+    watch->due_ms = due > watch->timeline.due_ms ? due : watch->timeline.due_ms;
+}
+
 void image_watch_look(struct image_watch *watch, const struct watch_place *place, uint64_t t_ms,
                       bool is_last)
 {
@@ -146,6 +163,7 @@ void image_watch_look(struct image_watch *watch, const struct watch_place *place
         uint8_t rest[STORE_PAGE - sizeof(struct store_header)];
         struct store_sizes sizes;
     } slot;
+    watch->due_ms = t_ms + WATCH_INTERVAL_MS;
     if (pread(place->store, &slot, sizeof(slot), (off_t)place->offset) != (ssize_t)sizeof(slot) ||
         slot.header.magic != STORE_MAGIC)
         return;
@@ -153,17 +171,19 @@ void image_watch_look(struct image_watch *watch, const struct watch_place *place
         look_at_names_again(watch, place->pid);
         look_at_threads(watch, &slot.header, place);
     }
-    timeline_add(&watch->timeline, &(struct timeline_point){
-                                       .t_ms = t_ms,
-                                       .live = store_live_bytes(slot.header.live),
-                                       .allocated = store_sizes_bytes(&slot.sizes),
-                                       .rss = look_at_rss(watch, place->pid),
-                                   });
+    struct timeline_point point = {
+        .t_ms = t_ms,
+        .live = store_live_bytes(slot.header.live),
+        .allocated = store_sizes_bytes(&slot.sizes),
+        .rss = look_at_rss(watch, place->pid),
+    };
+    timeline_add(&watch->timeline, &point);
+    set_due(watch, &point);
 }
 
 uint64_t image_watch_due_ms(const struct image_watch *watch)
 {
-    return watch ? watch->timeline.due_ms : WATCH_INTERVAL_MS;
+    return watch ? watch->due_ms : WATCH_INTERVAL_MS;
 }
 
 const struct timeline *image_watch_timeline(const struct image_watch *watch)

@@ -13,7 +13,8 @@
 
 struct timeline;
 
-/* Between two looks at least, and while not more than WATCH_CROWD programs run. */
+/* Between two looks at least (longer while nothing changes), and while not more than WATCH_CROWD
+ * programs run. */
 enum { WATCH_INTERVAL_MS = 10, WATCH_CROWD = 8 };
 
 /* Where the program and its slot are. */
