@@ -159,7 +159,7 @@ static const char *why_no_hello(const struct target_check *target,
     if (counts->strangers != 0)
         return "runs as another user";
     if (counts->without_memory)
-        return "has too little address space left for its profile (ulimit -v); a smaller "
+        return "has too little memory left for its profile (ulimit -v, -d); a smaller "
                "--max-memory may help";
     return "did not load the runtime library (no glibc program, or LD_PRELOAD was refused)";
 }

@@ -137,6 +137,6 @@ with_frame() { # FRAME TYPE [FILE]
     echo older >heap.prof
     run bash -c "ulimit -v 60000; exec \"\$HEAPPROF\" run --max-memory=64M \"$BUILD/tests/targets/known_sites\""
     [ "$status" -eq 0 ]
-    [[ "${lines[0]}" == "heapprof: no profile: "*"too little address space"*"heap.prof is an older one, left alone" ]]
+    [[ "${lines[0]}" == "heapprof: no profile: "*"too little memory left"*"heap.prof is an older one, left alone" ]]
     [ "$(cat heap.prof)" = older ]
 }
