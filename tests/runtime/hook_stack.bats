@@ -81,9 +81,10 @@ shapes_agree() {
         run "$program" $seed 10000
         echo "$build: $output"
         [ "$status" -eq 0 ]
-        [[ "$output" =~ ^([0-9]+)\ stacks,\ 0\ differ,\ ([0-9]+)\ met, ]]
+        [[ "$output" =~ ^([0-9]+)\ stacks,\ 0\ differ,\ ([0-9]+)\ met,\ .*\ ([0-9]+)\ steps$ ]]
         [ "${BASH_REMATCH[1]}" -ge 10000 ]
         [ "${BASH_REMATCH[2]}" -ge 1000 ] # else the memory was hardly tried
+        [ "${BASH_REMATCH[3]}" -ge 1000 ] # else hardly in the middle of anything
         seed=$((seed + 1))
     done
 }

@@ -6,9 +6,10 @@
  * again, so that the stack changes at any depth; they leave by longjmp, go on in signal handlers
  * (on the thread's stack and on another), in coroutines that are switched to and fro, and in
  * callbacks of libc. Several threads do so, one after the other, so that stacks come to the same
- * addresses. A timer's signals walk at any moment, in the middle of other walks too. Arguments:
- * seed and number of stacks. Prints "N stacks, N differ, N met, N at signals"; met are the walks
- * that ended at something remembered. Status 0 when none differs. */
+ * addresses. Two kinds of signals walk in the middle of everything, of other walks too: those of a
+ * timer, and those of single steps, which depend on the seed alone. Arguments: seed and number of
+ * stacks. Prints "N stacks, N differ, N met, N at signals, N steps"; met are the walks that ended
+ * at something remembered. Status 0 when none differs. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -21,12 +22,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "runtime/hook_stack_memory.h"
 #include "tests/runtime/stack_oracle.h"
 #include "tests/runtime/store_fixture.h"
+
+#include "runtime/hook_libunwind.h" /* after UNW_LOCAL_ONLY */
 
 enum { DEPTH_MAX = 60, COROUTINES = 4, COROUTINE_BYTES = 256 << 10, THREADS = 6 };
 
@@ -43,12 +48,42 @@ static _Thread_local uint64_t random_state;
 static _Thread_local struct strand own_strand, coroutines[COROUTINES];
 static _Thread_local struct strand *strand;
 static long stacks_left;
-static unsigned long stacks, differing, met, at_signals;
+static unsigned long stacks, differing, met, at_signals, at_steps;
+
+/* Only the thread that wanders has what the handlers use to itself. */
+static _Thread_local volatile sig_atomic_t wandering;
+static volatile sig_atomic_t steps_left;
 
 static uint32_t draw(uint32_t below)
 {
     random_state = random_state * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)(random_state >> 33) % below;
+}
+
+/* --- single steps ----------------------------------------------------------------------------- */
+
+enum { TRAP_FLAG = 0x100 };
+
+/* flags = (flags & mask) | set */
+void change_flags(uint64_t mask, uint64_t set);
+__asm__(".text\n.type change_flags, @function\n"
+        "change_flags:\n .cfi_startproc\n"
+        " pushfq\n .cfi_def_cfa_offset 16\n"
+        " and %rdi, (%rsp)\n or %rsi, (%rsp)\n"
+        " popfq\n .cfi_def_cfa_offset 8\n ret\n"
+        " .cfi_endproc\n.size change_flags, . - change_flags\n");
+
+/* From here on each instruction but a handler's raises SIGTRAP. */
+static void begin_steps(int number)
+{
+    steps_left = number;
+    change_flags(~(uint64_t)0, TRAP_FLAG);
+}
+
+/* Before signals are blocked: the kernel ends a process whose trap cannot be delivered. */
+static void end_steps(void)
+{
+    change_flags(~(uint64_t)TRAP_FLAG, 0);
 }
 
 /* --- the comparison --------------------------------------------------------------------------- */
@@ -62,6 +97,8 @@ __attribute__((noinline)) static void compare(void)
     bool same;
     stacks++;
     stacks_left--;
+    if (draw(400) == 0) /* once: tens of microseconds each */
+        begin_steps(1 + (int)draw(1000));
     oracle_remembered(&remembered);
     memory = stack_memory_take();
     met += memory->met;
@@ -69,8 +106,10 @@ __attribute__((noinline)) static void compare(void)
     plain.count = stack_capture(plain.pcs, STACK_MAX_FRAMES, &plain.end);
     same = oracle_same("without memory", &remembered, 2, &plain, 1);
     /* Where a coroutine begins, libunwind sees a call. */
-    if (strand == &own_strand && draw(16) == 0)
+    if (strand == &own_strand && draw(16) == 0) {
+        end_steps();
         same = oracle_agrees(&plain, &theirs) && same;
+    }
     differing += !same;
     if (draw(8) == 0) { /* once: a walk by libunwind may take longer than any interval */
         const struct itimerval soon = {{0, 0}, {0, 1 + (int)draw(200)}};
@@ -79,14 +118,39 @@ __attribute__((noinline)) static void compare(void)
     __asm__ volatile("");
 }
 
-static void on_timer(int number)
+/* One handler at a time, and in one thread: the other's signal is blocked meanwhile. */
+__attribute__((noinline)) static void compare_in_handler(const char *what)
 {
     static struct oracle_stack plain, remembered;
-    (void)number;
+    bool same = wandering;
     oracle_remembered(&remembered);
     plain.count = stack_capture(plain.pcs, STACK_MAX_FRAMES, &plain.end);
-    differing += !oracle_same("at a signal", &remembered, 2, &plain, 1);
+    same = oracle_same(what, &remembered, 2, &plain, 1) && same;
+    if (!wandering)
+        fprintf(stderr, "%s: in a thread that does not wander\n", what);
+    differing += !same;
+    __asm__ volatile("");
+}
+
+static void on_timer(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)info;
+    (void)context;
+    compare_in_handler("at a signal");
     at_signals++;
+}
+
+static void on_step(int number, siginfo_t *info, void *context)
+{
+    greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+    (void)number;
+    (void)info;
+    compare_in_handler("at a step");
+    at_steps++;
+    /* libunwind_walk blocks signals. */
+    if (--steps_left <= 0 || registers[REG_RIP] == (greg_t)(uintptr_t)libunwind_walk)
+        registers[REG_EFL] &= ~TRAP_FLAG;
 }
 
 /* --- frames of all kinds ---------------------------------------------------------------------- */
@@ -170,6 +234,37 @@ __asm__(".text\n.type frame_by_rbx, @function\n"
         " mov %rbx, %rsp\n .cfi_def_cfa_register %rsp\n pop %rbx\n .cfi_def_cfa_offset 8\n ret\n"
         " .cfi_endproc\n.size frame_by_rbx, . - frame_by_rbx\n");
 
+/* A frame that reserves `padding` bytes and calls, from another place when there are any, one that
+ * reserves as many less: then function's caller and all words further out are where they were, the
+ * return address that the first call has left behind too, and only the rbp that is saved tells. */
+void padded_frame(size_t padding, void (*function)(void));
+__asm__(".text\n.type padded_frame, @function\n"
+        "padded_frame:\n .cfi_startproc\n"
+        " push %rbp\n .cfi_def_cfa_offset 16\n .cfi_offset %rbp, -16\n"
+        " mov %rsp, %rbp\n .cfi_def_cfa_register %rbp\n"
+        " mov $64, %eax\n sub %rdi, %rax\n sub %rdi, %rsp\n"
+        " test %rdi, %rdi\n jne 1f\n call 3f\n jmp 2f\n"
+        "1: call 3f\n"
+        "2: leave\n .cfi_def_cfa %rsp, 8\n ret\n"
+        " .cfi_endproc\n.size padded_frame, . - padded_frame\n"
+        ".type padding_frame, @function\n"
+        "padding_frame:\n3: .cfi_startproc\n"
+        " push %rbp\n .cfi_def_cfa_offset 16\n .cfi_offset %rbp, -16\n"
+        " mov %rsp, %rbp\n .cfi_def_cfa_register %rbp\n"
+        " sub %rax, %rsp\n mov $1, %edi\n call value_in_rbp\n"
+        " leave\n .cfi_def_cfa %rsp, 8\n ret\n"
+        " .cfi_endproc\n.size padding_frame, . - padding_frame\n");
+
+__attribute__((noinline)) static void stale_return_address(void)
+{
+    size_t padding = 0;
+    do { /* not unrolled: one call site */
+        padded_frame(padding, compare);
+        padding += 64;
+        __asm__ volatile("" : "+r"(padding));
+    } while (padding <= 64);
+}
+
 static int by_chance(const void *left, const void *right)
 {
     (void)right;
@@ -218,6 +313,12 @@ static void on_signal_elsewhere(int number)
     __asm__ volatile("");
 }
 
+/* raise, which blocks signals in some versions of glibc. */
+static void send_to_self(int number)
+{
+    syscall(SYS_tgkill, getpid(), gettid(), number);
+}
+
 static void switch_to(struct strand *other)
 {
     struct strand *before = strand;
@@ -249,14 +350,14 @@ static void coroutine(void)
 static void call_something(void)
 {
     struct strand *other = &coroutines[draw(COROUTINES)];
-    switch (draw(28)) {
+    switch (draw(29)) {
     case 0:
         if (draw(6) == 0)
-            raise(SIGUSR1);
+            send_to_self(SIGUSR1);
         break;
     case 1:
         if (draw(6) == 0 && strand == &own_strand)
-            raise(SIGUSR2);
+            send_to_self(SIGUSR2);
         break;
     case 2:
         if (other->resumer == NULL && other != strand)
@@ -305,6 +406,9 @@ static void call_something(void)
     case 21:
         loop(1 + draw(4));
         break;
+    case 22:
+        stale_return_address();
+        break;
     default:
         small_frame();
     }
@@ -334,6 +438,15 @@ __attribute__((noinline)) static void further(void)
         _longjmp(*strand->target, 1);
 }
 
+/* A timer's signal goes to any thread that does not block it, to the first one by preference. */
+static void let_timer(int how)
+{
+    sigset_t timer;
+    sigemptyset(&timer);
+    sigaddset(&timer, SIGALRM);
+    pthread_sigmask(how, &timer, NULL);
+}
+
 static void *wander(void *seed)
 {
     static char alternate[64 << 10];
@@ -349,11 +462,16 @@ static void *wander(void *seed)
         coroutines[i].context.uc_stack.ss_size = COROUTINE_BYTES;
         makecontext(&coroutines[i].context, coroutine, 0);
     }
+    wandering = 1;
+    let_timer(SIG_UNBLOCK);
     while (stacks_left > 0) {
         own_strand.depth_left = DEPTH_MAX;
         own_strand.leaving = 0;
         further();
     }
+    end_steps();
+    let_timer(SIG_BLOCK);
+    wandering = 0;
     free(memory);
     return NULL;
 }
@@ -361,6 +479,14 @@ static void *wander(void *seed)
 static void handle(int number, void (*handler)(int), int flags)
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    sigaction(number, &action, NULL);
+}
+
+static void handle_anywhere(int number, void (*handler)(int, siginfo_t *, void *))
+{
+    struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_RESTART | SA_SIGINFO};
+    sigaddset(&action.sa_mask, SIGALRM);
+    sigaddset(&action.sa_mask, SIGTRAP);
     sigaction(number, &action, NULL);
 }
 
@@ -373,7 +499,9 @@ int main(int argc, char **argv)
     store_fixture(1, STORE_DEFAULT_SLOT_BYTES, 1);
     handle(SIGUSR1, on_signal, SA_NODEFER);
     handle(SIGUSR2, on_signal_elsewhere, SA_NODEFER | SA_ONSTACK);
-    handle(SIGALRM, on_timer, SA_RESTART);
+    handle_anywhere(SIGALRM, on_timer);
+    handle_anywhere(SIGTRAP, on_step);
+    let_timer(SIG_BLOCK);
     for (uintptr_t i = 0; i < THREADS; i++) {
         pthread_t thread;
         stacks_left = wanted / THREADS + 1;
@@ -383,6 +511,7 @@ int main(int argc, char **argv)
             pthread_join(thread, NULL);
     }
     setitimer(ITIMER_REAL, &never, NULL);
-    printf("%lu stacks, %lu differ, %lu met, %lu at signals\n", stacks, differing, met, at_signals);
+    printf("%lu stacks, %lu differ, %lu met, %lu at signals, %lu steps\n", stacks, differing, met,
+           at_signals, at_steps);
     return differing != 0;
 }
