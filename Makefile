@@ -220,8 +220,9 @@ check: ## install what is needed, build, run every test; the last line is the co
 asan: all $(ASAN_TESTS) $(TARGETS) $(ASAN_COMMAND) ## run the command's tests under ASan and UBSan
 	@tests/run $(BUILD) $(ASAN_RUNS)
 
-bench: ## measure the overhead, paired with bare runs (minutes; wants a quiet machine)
+bench: ## measure the overhead, beside its targets and other profilers (15 minutes; wants a quiet machine)
 	@sh tests/packages.sh install build bench
+	@sh tests/packages.sh install peers || echo 'going on without these'
 	@$(MAKE) --no-print-directory -s $(PARALLEL) all $(BENCH_SOURCES:%.c=$(BUILD)/%)
 	@sh tests/bench/run.sh $(BUILD)
 

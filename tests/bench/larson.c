@@ -2,13 +2,13 @@
  *
  * After P. Larson and M. Krishnan, "Memory allocation for long-running server applications"
  * (ISMM 1998): each thread replaces random blocks of its array, then hands the array on to a new
- * thread. Two at a time; blocks of 16 to 1024 bytes. Argument: generations of threads (default
- * 150, about a second). */
+ * thread. Blocks of 16 to 1024 bytes. Arguments: generations of threads (default 150, about a
+ * second), threads at a time (2). */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-enum { THREADS = 2, BLOCKS = 1000, REPLACED = 100000, SMALLEST_BYTES = 16, SIZES = 1009 };
+enum { THREADS_MAX = 64, BLOCKS = 1000, REPLACED = 100000, SMALLEST_BYTES = 16, SIZES = 1009 };
 
 struct array {
     volatile char *blocks[BLOCKS];
@@ -38,15 +38,18 @@ static void *replace_blocks(void *argument)
 int main(int argc, char **argv)
 {
     long generations = argc > 1 ? strtol(argv[1], NULL, 10) : 150;
-    static struct array arrays[THREADS];
-    for (uint32_t i = 0; i < THREADS; i++)
+    long at_a_time = argc > 2 ? strtol(argv[2], NULL, 10) : 2;
+    static struct array arrays[THREADS_MAX];
+    if (at_a_time < 1 || at_a_time > THREADS_MAX)
+        return 2;
+    for (uint32_t i = 0; i < THREADS_MAX; i++)
         arrays[i].random = i + 1;
     for (long generation = 0; generation < generations; generation++) {
-        pthread_t threads[THREADS];
-        for (int i = 0; i < THREADS; i++)
+        pthread_t threads[THREADS_MAX];
+        for (long i = 0; i < at_a_time; i++)
             if (pthread_create(&threads[i], NULL, replace_blocks, &arrays[i]) != 0)
                 return 1;
-        for (int i = 0; i < THREADS; i++)
+        for (long i = 0; i < at_a_time; i++)
             pthread_join(threads[i], NULL);
     }
     return 0;

@@ -67,7 +67,7 @@ fake_apt() {
 @test "every package of the list is one that Debian has" {
     command -v apt-cache >/dev/null || skip "no apt here"
     local listed
-    listed=$(awk '$1 ~ /^(build|check|lint|bench)$/ { print $2 }' "$house/tests/packages.txt" | sort -u)
+    listed=$(awk '$1 ~ /^(build|check|lint|bench|peers)$/ { print $2 }' "$house/tests/packages.txt" | sort -u)
     # shellcheck disable=SC2086 # one word a package
     run comm -23 <(echo "$listed") <(apt-cache show $listed 2>/dev/null | sed -n 's/^Package: //p' | sort -u)
     [ -z "$output" ]
