@@ -41,32 +41,6 @@ struct report_sums report_sums_of(const struct profile_sample *sample,
     return sums;
 }
 
-static double add_double(double a, double b)
-{
-    return a + b;
-}
-
-static int64_t add_int64_t(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
-static void add_extra(struct profile_sample_extra *sum, const struct profile_sample_extra *more)
-{
-    int64_t shortest = sum->lifetime_min;
-    int64_t longest = sum->lifetime_max;
-    if (more->freed_objects > 0 && (!(sum->freed_objects > 0) || more->lifetime_min < shortest))
-        shortest = more->lifetime_min;
-    if (more->freed_objects > 0 && more->lifetime_max > longest)
-        longest = more->lifetime_max;
-#define ADD(type, name) sum->name = add_##type(sum->name, more->name);
-    PROFILE_SAMPLE_EXTRAS(ADD)
-#undef ADD
-    sum->lifetime_min = shortest;
-    sum->lifetime_max = longest;
-}
-
 void report_sums_add(struct report_sums *sums, const struct report_sums *more)
 {
     sums->value = wrapping_add(sums->value, more->value);
@@ -75,7 +49,7 @@ void report_sums_add(struct report_sums *sums, const struct report_sums *more)
         return;
     sums->has_extra = true;
     sums->byte_age += more->byte_age;
-    add_extra(&sums->extra, &more->extra);
+    profile_extra_add(&sums->extra, &more->extra);
 }
 
 int64_t report_sums_rounded(double sum)

@@ -14,6 +14,7 @@
 #include "cli/store_labels.h"
 #include "cli/store_modules.h"
 #include "proto/arena.h"
+#include "proto/hash_set.h"
 #include "proto/profile.h"
 
 /* More frames than the runtime ever records, its pseudo frames included. */
@@ -27,6 +28,8 @@ struct builder {
     struct store_modules *modules;
     struct profile_location **by_node; /* node_count, NULL until needed */
     struct profile_location *pseudo[STORE_FRAME_NO_STACK + 1];
+    struct hash_set samples; /* by frames and labels, where there are shards */
+    bool has_shards;
     uint32_t epoch; /* of the peak */
     struct store_time time;
 };
@@ -135,7 +138,59 @@ static void sum_up(struct store_totals *totals, const int64_t *values,
     totals->samples += (uint64_t)extra->alloc_samples;
     totals->inuse_samples += (uint64_t)extra->inuse_samples;
     totals->peak_samples += (uint64_t)extra->peak_samples;
-    totals->stack_count++;
+}
+
+/* --- stacks that are counted in parts -------------------------------------------------------- */
+
+static bool has_shards(const struct store_snapshot *snapshot)
+{
+    for (uint32_t i = 1; i < snapshot->node_count; i++)
+        if (snapshot->nodes[i].parent == 0 &&
+            (snapshot->nodes[i].pc_word & ~STORE_FRAME_LABEL_VALUE) == STORE_FRAME_SHARD)
+            return true;
+    return false;
+}
+
+static bool same_label(const struct profile_label *a, const struct profile_label *b)
+{
+    bool same_text =
+        a->str == NULL || b->str == NULL ? a->str == b->str : strcmp(a->str, b->str) == 0;
+    return same_text && a->num == b->num && strcmp(a->key, b->key) == 0;
+}
+
+static bool is_of_frames(const void *item, const void *wanted)
+{
+    const struct profile_sample *sample = item;
+    const struct stack_frames *frames = wanted;
+    bool same =
+        sample->location_count == frames->count && sample->label_count == frames->label_count &&
+        memcmp(sample->locations, frames->locations, frames->count * sizeof(*frames->locations)) ==
+            0;
+    for (unsigned i = 0; same && i < frames->label_count; i++)
+        same = same_label(&sample->labels[i], &frames->labels[i]);
+    return same;
+}
+
+/* The sample of these frames and labels, with no values when it is new. */
+static struct profile_sample *sample_of(struct builder *builder, const struct stack_frames *frames)
+{
+    static const int64_t no_values[STORE_VALUE_COUNT];
+    uint64_t hash = 0;
+    if (builder->has_shards) {
+        hash = hash_set_hash(&builder->samples, frames->locations,
+                             frames->count * sizeof(*frames->locations));
+        struct profile_sample *found = hash_set_find(&builder->samples, hash, is_of_frames, frames);
+        if (found)
+            return found;
+    }
+    struct profile_sample *sample =
+        profile_add_sample(builder->profile, frames->locations, frames->count, no_values);
+    for (unsigned i = 0; i < frames->label_count; i++)
+        profile_add_label(builder->profile, sample, &frames->labels[i]);
+    if (builder->has_shards)
+        hash_set_add(&builder->samples, hash, sample);
+    builder->totals->stack_count++;
+    return sample;
 }
 
 static void add_stack(struct builder *builder, const struct store_stack *stack)
@@ -150,12 +205,11 @@ static void add_stack(struct builder *builder, const struct store_stack *stack)
         return;
     struct stack_frames frames;
     find_frames(builder, stack->node, &frames);
-    struct profile_sample *sample =
-        profile_add_sample(builder->profile, frames.locations, frames.count, values);
-    sample->extra = extra;
-    for (unsigned i = 0; i < frames.label_count; i++)
-        profile_add_label(builder->profile, sample, &frames.labels[i]);
-    sum_up(builder->totals, values, &sample->extra);
+    struct profile_sample *sample = sample_of(builder, &frames);
+    for (int i = 0; i < STORE_VALUE_COUNT; i++)
+        sample->values[i] = saturating_add(sample->values[i], values[i]);
+    profile_extra_add(&sample->extra, &extra);
+    sum_up(builder->totals, values, &extra);
 }
 
 static void copy_header(struct store_totals *totals, const struct store_snapshot *snapshot,
@@ -209,8 +263,13 @@ struct profile *store_profile(const struct store_snapshot *snapshot,
     size_t size = ((size_t)snapshot->node_count + 1) * sizeof(*builder.by_node);
     builder.by_node = heap_alloc(size);
     memset(builder.by_node, 0, size);
+    builder.has_shards = has_shards(snapshot);
+    hash_set_init(&builder.samples);
     for (uint32_t i = 1; i < snapshot->stack_count; i++)
         add_stack(&builder, &snapshot->stacks[i]);
+    if (snapshot->header.live_is_late)
+        builder.totals->peak_bytes = (uint64_t)builder.totals->values[STORE_PEAK_SPACE];
+    hash_set_done(&builder.samples);
     store_add_comments(builder.profile, snapshot, image, builder.totals);
     free(builder.by_node);
     store_modules_free(builder.modules);

@@ -240,6 +240,32 @@ struct profile_sample *profile_add_sample(struct profile *profile,
     return sample;
 }
 
+static double add_double(double a, double b)
+{
+    return a + b;
+}
+
+static int64_t add_int64_t(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+void profile_extra_add(struct profile_sample_extra *sum, const struct profile_sample_extra *more)
+{
+    int64_t shortest = sum->lifetime_min;
+    int64_t longest = sum->lifetime_max;
+    if (more->freed_objects > 0 && (!(sum->freed_objects > 0) || more->lifetime_min < shortest))
+        shortest = more->lifetime_min;
+    if (more->freed_objects > 0 && more->lifetime_max > longest)
+        longest = more->lifetime_max;
+#define ADD(type, name) sum->name = add_##type(sum->name, more->name);
+    PROFILE_SAMPLE_EXTRAS(ADD)
+#undef ADD
+    sum->lifetime_min = shortest;
+    sum->lifetime_max = longest;
+}
+
 void profile_add_label(struct profile *profile, struct profile_sample *sample,
                        const struct profile_label *label)
 {

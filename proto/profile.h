@@ -102,6 +102,10 @@ struct profile_sample_extra {
 #undef PROFILE_EXTRA_FIELD
 };
 
+/* Adds more to *sum: variances of independent estimates add up; of lifetimes, the shortest and the
+ * longest stay. Numbers stop at INT64_MAX. */
+void profile_extra_add(struct profile_sample_extra *sum, const struct profile_sample_extra *more);
+
 struct profile_sample {
     struct profile_location **locations; /* leaf first */
     uint32_t location_count;

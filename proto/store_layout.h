@@ -46,6 +46,7 @@ enum store_frame {
 #define STORE_FRAME_LABEL 0x800000000000ull
 #define STORE_FRAME_THREAD 0x800000000000ull /* + index of a store_thread */
 #define STORE_FRAME_SIZE 0x900000000000ull   /* + size class */
+#define STORE_FRAME_SHARD 0xa00000000000ull  /* + number: no label, one stack's counts in parts */
 #define STORE_FRAME_LABEL_VALUE 0x0fffffffffffull
 
 /* Why something was not recorded as it should; each row: name, words for the summary. */
@@ -111,9 +112,11 @@ struct store_live {
 
 #define STORE_LIVE_MASK ((1ull << 48) - 1)
 
+/* 0 while it is below that, which late changes may make it (see live_is_late). */
 static inline uint64_t store_live_bytes(struct store_live live)
 {
-    return live.low & STORE_LIVE_MASK;
+    uint64_t bytes = live.low & STORE_LIVE_MASK;
+    return bytes >> 47 != 0 ? 0 : bytes;
 }
 
 static inline uint64_t store_live_peak(struct store_live live)
@@ -155,6 +158,9 @@ struct store_header {
      * counted_threads lacks what it has asked for since, rate bytes on average. Not at rate 1. */
     uint64_t counted_bytes;
     uint64_t counted_threads; /* threads that have drawn a gap */
+    uint32_t live_is_late;    /* live has not seen all changes in order: the peak is what the stacks
+                                 held at it, and live may be off by as much as hook_live.h says */
+    uint32_t reserved;
     /* As told at the process' end, in bytes; 0: not told. */
     uint64_t most_rss;                            /* resident at most */
     uint64_t mimalloc_bytes, mimalloc_most_bytes; /* committed by the private mimalloc */

@@ -11,14 +11,16 @@
  * before and those after it. A change after it saw epoch E in its swap, hence saves the stack's
  * values, under the stack's lock, before it alters them. A change before it saw an older epoch,
  * hence saves nothing for E; the lock makes any later change of that stack wait until it is done.
- * So what is saved for E is the sum of exactly the changes before the peak. */
+ * So what is saved for E is the sum of exactly the changes before the peak. Where changes may be
+ * late (hook_live.h) it is that of the changes before some moment close to it. */
 #include "runtime/hook_counts.h"
 
 #include <limits.h>
 #include <time.h>
 
 #include "proto/store_layout.h"
-#include "runtime/hook_clock.h"
+#include "runtime/hook_labels.h"
+#include "runtime/hook_live.h"
 #include "runtime/hook_pages.h"
 #include "runtime/hook_sampler.h"
 #include "runtime/hook_shared.h"
@@ -40,7 +42,8 @@ struct held {
     uint64_t version;
 };
 
-static struct held *held; /* by stack, made usable as stacks come up: held_pages */
+static bool has_variances; /* not at rate 1 */
+static struct held *held;  /* by stack, made usable as stacks come up: held_pages */
 static struct pages_growing held_pages = {.step_bytes = 16 * PAGES_SIZE};
 
 static uint64_t temporary_ticks;
@@ -63,30 +66,19 @@ static __thread struct {
 
 enum { SPINS_BEFORE_SLEEP = 200, SLEEPS_BEFORE_FORCE = 1000 };
 
-/* For a process of one thread. */
-static inline bool swap_alone(uint32_t *word, uint32_t expected, uint32_t wanted)
-{
-    bool swapped;
-    __asm__ volatile("cmpxchgl %3, %1"
-                     : "=@ccz"(swapped), "+m"(*word), "+a"(expected)
-                     : "r"(wanted)
-                     : "memory");
-    return swapped;
-}
-
 /* Locks the stack; *sequence is to be given to unlock_stack. The holder never sleeps in there, but
  * it may be off its processor: after some spins wait a millisecond at a time, and at last take the
  * lock by force. False, after the spins, when patient is not set: who holds another stack's lock
  * must not wait, since the two threads might wait for each other. */
-static bool lock_stack(struct store_stack *stack, bool alone, bool patient, uint32_t *sequence)
+static bool lock_contended(struct store_stack *stack, bool patient, uint32_t *sequence)
 {
     unsigned sleeps = 0;
+    labels_contended();
     for (unsigned spins = 0;; spins++) {
         uint32_t seen = shared_load_u32(&stack->sequence, memory_order_relaxed);
         if (LIKELY((seen & 1) == 0)) {
             *sequence = seen + 1;
-            if (LIKELY(alone ? swap_alone(&stack->sequence, seen, seen + 1)
-                             : shared_swap_u32(&stack->sequence, &seen, seen + 1)))
+            if (shared_swap_u32(&stack->sequence, &seen, seen + 1))
                 return true;
         } else if (spins > SPINS_BEFORE_SLEEP) {
             if (!patient)
@@ -104,55 +96,26 @@ static bool lock_stack(struct store_stack *stack, bool alone, bool patient, uint
     }
 }
 
+/* Alone there is nobody to wait for: a handler that comes in between defers what it does to the
+ * stack (must_wait). */
+static inline bool lock_stack(struct store_stack *stack, bool alone, bool patient,
+                              uint32_t *sequence)
+{
+    uint32_t seen = shared_load_u32(&stack->sequence, memory_order_relaxed) & ~1u;
+    *sequence = seen + 1;
+    if (alone) {
+        shared_store_u32(&stack->sequence, seen + 1, memory_order_relaxed);
+        atomic_signal_fence(memory_order_seq_cst);
+        return true;
+    }
+    return LIKELY(shared_swap_u32(&stack->sequence, &seen, seen + 1)) ||
+           lock_contended(stack, patient, sequence);
+}
+
 static void unlock_stack(struct store_stack *stack, uint32_t sequence)
 {
     /* Release: pairs with the acquire in lock_stack and with the collector's reading. */
     shared_store_u32(&stack->sequence, sequence + 1, memory_order_release);
-}
-
-/* --- live bytes and the peak ----------------------------------------------------------------- */
-
-static inline bool live_swap(struct store_live *live, struct store_live *expected,
-                             struct store_live wanted, bool alone)
-{
-    bool swapped;
-    if (alone)
-        __asm__ volatile("cmpxchg16b %1"
-                         : "=@ccz"(swapped), "+m"(*live), "+a"(expected->low), "+d"(expected->high)
-                         : "b"(wanted.low), "c"(wanted.high)
-                         : "memory");
-    else
-        __asm__ volatile("lock cmpxchg16b %1"
-                         : "=@ccz"(swapped), "+m"(*live), "+a"(expected->low), "+d"(expected->high)
-                         : "b"(wanted.low), "c"(wanted.high)
-                         : "memory");
-    return swapped;
-}
-
-/* Adds to (or takes from) live, raises the peak; returns the epoch before. */
-static uint32_t live_move(uint64_t bytes, bool freed, bool alone)
-{
-    struct store_live *live = &store.header->live;
-    struct store_live seen = *live; /* maybe torn: then the swap fails and tells the truth */
-    for (;;) {
-        uint32_t epoch = store_live_epoch(seen);
-        uint64_t now = store_live_bytes(seen);
-        uint64_t peak = store_live_peak(seen);
-        uint32_t next = epoch;
-        now = (freed ? now - bytes : now + bytes) & STORE_LIVE_MASK;
-        if (!freed && now > peak) {
-            peak = now;
-            next = epoch + 1;
-        }
-        struct store_live wanted = {.low = now | (uint64_t)(next & 0xffff) << 48,
-                                    .high = peak | (uint64_t)(next >> 16) << 48};
-        if (LIKELY(live_swap(live, &seen, wanted, alone))) {
-            if (next != epoch)
-                shared_store_u64(&store.header->peak_ns, clock_now_ns(CLOCK_MONOTONIC_COARSE),
-                                 memory_order_relaxed);
-            return epoch;
-        }
-    }
 }
 
 /* --- one change ------------------------------------------------------------------------------ */
@@ -261,11 +224,23 @@ static void save_peak(struct store_stack *stack, uint32_t epoch)
     stack->saved_epoch = epoch;
 }
 
-static void keep_held(uint32_t id, const struct store_stack *stack)
+/* Word by word: a load of two words at once waits until the stores of both are through. */
+static inline void copy_word(uint64_t *to, uint64_t *from)
+{
+    *to = shared_load_u64(from, memory_order_relaxed);
+}
+
+static void keep_held(uint32_t id, struct store_stack *stack)
 {
     uint64_t version = held[id].version + 1;
-    held[id].value[version & 1] = (struct held_value){
-        .counts = stack->inuse, .born = stack->born, .variance = stack->inuse_variance};
+    struct held_value *value = &held[id].value[version & 1];
+    copy_word(&value->counts.objects_q16, &stack->inuse.objects_q16);
+    copy_word(&value->counts.bytes, &stack->inuse.bytes);
+    copy_word(&value->counts.samples, &stack->inuse.samples);
+    copy_word(&value->born.low, &stack->born.low);
+    copy_word(&value->born.high, &stack->born.high);
+    if (has_variances)
+        value->variance = stack->inuse_variance;
     __asm__ volatile("" ::: "memory"); /* a fork copies what is written in program order */
     held[id].version = version;
 }
@@ -367,6 +342,8 @@ bool counts_start(void)
     size_t bytes = pages_up(store.geometry.stack_capacity * sizeof(struct held));
     held_pages.base = pages_reserve(0, bytes);
     held_pages.limit_bytes = bytes;
+    has_variances = store.header->rate != 1;
+    live_start(store.header->rate == 1);
     held_pages.usable_bytes = 0;
     held = (struct held *)held_pages.base;
     return held != NULL && counts_make_room(STORE_STACK_OTHER);
@@ -412,10 +389,7 @@ void counts_restore(uint32_t stack_count)
         stack->alloc_variance = value->variance;
         live += value->counts.bytes;
     }
-    live &= STORE_LIVE_MASK;
-    store.header->live.low = live | 1ull << 48; /* epoch 1: no stack has saved against it yet */
-    store.header->live.high = live;
-    store.header->peak_ns = clock_now_ns(CLOCK_MONOTONIC_COARSE);
+    live_restart(live & STORE_LIVE_MASK);
     atomic_store_explicit(&pending.head, 0, memory_order_relaxed);
     atomic_store_explicit(&pending.tail, 0, memory_order_relaxed);
     atomic_store_explicit(&pending.depth, 0, memory_order_relaxed);

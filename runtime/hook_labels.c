@@ -10,13 +10,19 @@
 #include "proto/store_layout.h"
 #include "runtime/hook_store.h"
 #include "runtime/hook_syscall.h"
+#include "runtime/hook_thread.h"
 
 struct labels_wanted labels_wanted;
+
+bool labels_have_roots;
+
+enum { SHARDS = 16, CONTENDED_OFTEN = 64 };
 
 static uint32_t process_epoch = 1; /* raised by each fork */
 static __thread struct {
     uint32_t epoch; /* other than the process': not entered */
     uint32_t node;
+    uint32_t contended; /* times */
 } own;
 
 static struct store_thread *take_entry(uint32_t *index)
@@ -47,15 +53,28 @@ static uint32_t enter_thread(void)
     return node;
 }
 
-uint32_t labels_thread_node(void)
+static void set_own_root(uint32_t node)
 {
-    if (LIKELY(own.epoch == process_epoch))
-        return own.node;
-    uint32_t node = enter_thread();
     own.node = node;
     __asm__ volatile("" ::: "memory"); /* a signal handler sees the node when it sees the epoch */
     own.epoch = process_epoch;
-    return node;
+}
+
+uint32_t labels_own_root(void)
+{
+    if (UNLIKELY(own.epoch != process_epoch)) {
+        own.contended = 0;
+        set_own_root(labels_wanted.threads ? enter_thread() : 0);
+    }
+    return own.node;
+}
+
+void labels_contended(void)
+{
+    if (labels_wanted.threads || ++own.contended != CONTENDED_OFTEN)
+        return;
+    set_own_root(store_node(0, STORE_FRAME_SHARD + thread_number() % SHARDS));
+    labels_have_roots = true;
 }
 
 uint32_t labels_size_stack(uint32_t stack, uint64_t size)

@@ -19,15 +19,24 @@ struct labels_wanted {
 /* Written in the constructor. */
 extern struct labels_wanted labels_wanted __attribute__((visibility("hidden")));
 
-/* The cold half of labels_root. */
-uint32_t labels_thread_node(void) __attribute__((visibility("hidden")));
+/* Whether any thread's root may be another than 0. */
+extern bool labels_have_roots __attribute__((visibility("hidden")));
 
-/* The node that the calling thread's stacks begin under; 0, the root of all, when threads are not
- * labelled, or the table of threads or of nodes is full, which is counted as a loss. */
+/* The cold half of labels_root. */
+uint32_t labels_own_root(void) __attribute__((visibility("hidden")));
+
+/* The node that the calling thread's stacks begin under: its label's; else that of its shard, or 0,
+ * the root of all, also where the table of threads or of nodes is full, which is counted as a loss.
+ */
 static inline uint32_t labels_root(void)
 {
-    return LIKELY(!labels_wanted.threads) ? 0 : labels_thread_node();
+    return LIKELY(!labels_have_roots) ? 0 : labels_own_root();
 }
+
+/* The calling thread has met another one at a stack. When that happens often, its stacks are
+ * counted apart from then on, under one of a few nodes that are no labels (shards), and put
+ * together again by the reader. */
+void labels_contended(void);
 
 /* The cold half of labels_sized. */
 uint32_t labels_size_stack(uint32_t stack, uint64_t size) __attribute__((visibility("hidden")));

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "runtime/hook_range.h"
+#include "runtime/hook_thread.h"
 
 _Static_assert(sizeof(struct range_record) == 32, "range_record");
 
@@ -46,8 +47,7 @@ static inline bool record_begin_free(struct range_record *record)
     if ((state & RECORD_STAGE_MASK) != RECORD_LIVE)
         return false;
     uint32_t freeing = (state & ~(uint32_t)RECORD_STAGE_MASK) | RECORD_FREEING;
-    return __atomic_compare_exchange_n(&record->state, &state, freeing, false, __ATOMIC_ACQ_REL,
-                                       __ATOMIC_RELAXED);
+    return thread_swap_u32(&record->state, state, freeing, thread_is_alone());
 }
 
 static inline void record_end(struct range_record *record)

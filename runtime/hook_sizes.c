@@ -8,9 +8,9 @@
 
 void sizes_count(uint64_t size, uint64_t weight_q16)
 {
-    uint32_t shard = thread_number() % STORE_SIZE_SHARDS;
+    bool alone;
+    uint32_t shard = thread_word(STORE_SIZE_SHARDS, &alone);
     struct store_size *size_class = &store.sizes->of_class[shard][store_size_class(size)];
-    bool alone = thread_is_alone();
     thread_add_u64(&size_class->objects_q16, weight_q16, alone);
     thread_add_u64(&size_class->bytes, weight_bytes(size, weight_q16), alone);
 }

@@ -10,13 +10,14 @@
 
 #include "runtime/hook_pages.h"
 #include "runtime/hook_shared.h"
+#include "runtime/hook_thread.h"
 
 enum { MEMORIES = 64 };
 
 /* A thread is told by its control block, where %fs points, which is a multiple of 64; bit 0: the
  * memory is in use. 0: nobody's. A cache line each. */
 struct holder {
-    _Atomic uintptr_t thread;
+    uint64_t thread;
     bool usable; /* the memory's pages; for who has it in use */
 } __attribute__((aligned(64)));
 
@@ -58,7 +59,7 @@ static __attribute__((noinline)) struct stack_memory *make_usable(unsigned index
         holders[index].usable = pages_commit((uintptr_t)memory_at(index), bytes);
     if (holders[index].usable)
         return memory_at(index);
-    atomic_store_explicit(&holders[index].thread, 0, memory_order_release);
+    shared_store_u64(&holders[index].thread, 0, memory_order_release);
     return NULL;
 }
 
@@ -66,8 +67,7 @@ static __attribute__((noinline)) struct stack_memory *make_usable(unsigned index
 
 static bool mark(unsigned index, uintptr_t seen, uintptr_t thread)
 {
-    return atomic_compare_exchange_strong_explicit(&holders[index].thread, &seen, thread | IN_USE,
-                                                   memory_order_acquire, memory_order_relaxed);
+    return thread_swap_u64(&holders[index].thread, seen, thread | IN_USE, thread_is_alone());
 }
 
 /* Our own or nobody's; another thread's when any will do. */
@@ -75,7 +75,7 @@ static struct stack_memory *search(unsigned start, uintptr_t thread, bool any)
 {
     for (unsigned step = 0; step < MEMORIES; step++) {
         unsigned index = (start + step) % MEMORIES;
-        uintptr_t seen = atomic_load_explicit(&holders[index].thread, memory_order_relaxed);
+        uintptr_t seen = shared_load_u64(&holders[index].thread, memory_order_relaxed);
         bool suits = any ? (seen & IN_USE) == 0 : seen == thread || seen == 0;
         if (!suits || !mark(index, seen, thread))
             continue;
@@ -109,9 +109,9 @@ struct stack_memory *stack_memory_take(void)
 void stack_memory_give(struct stack_memory *memory)
 {
     struct holder *holder = &holders[memory - memory_at(0)];
-    uintptr_t thread = atomic_load_explicit(&holder->thread, memory_order_relaxed);
+    uintptr_t thread = shared_load_u64(&holder->thread, memory_order_relaxed);
     /* Release: pairs with the acquire in mark. */
-    atomic_store_explicit(&holder->thread, thread & ~IN_USE, memory_order_release);
+    shared_store_u64(&holder->thread, thread & ~IN_USE, memory_order_release);
 }
 
 void stack_memory_drop(struct stack_memory *memory, uint32_t root)
@@ -271,6 +271,6 @@ void stack_memory_restart(void)
 {
     stack_memory_forget();
     for (unsigned index = 0; index < MEMORIES; index++)
-        atomic_store_explicit(&holders[index].thread, 0, memory_order_relaxed);
+        shared_store_u64(&holders[index].thread, 0, memory_order_relaxed);
     atomic_store_explicit(&all_owned, false, memory_order_relaxed);
 }

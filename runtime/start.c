@@ -219,7 +219,7 @@ static bool start_recording(char **envp)
     if (!mapped || !counts_start())
         return false;
     counts_set_temporary(temporary_ticks(&reply));
-    labels_wanted.threads = (reply.flags & MESSAGE_FLAG_THREADS) != 0;
+    labels_wanted.threads = labels_have_roots = (reply.flags & MESSAGE_FLAG_THREADS) != 0;
     labels_wanted.sizes = (reply.flags & MESSAGE_FLAG_SIZES) != 0;
     stack_start();
     start_allocators(&reply, socket_path);

@@ -29,7 +29,7 @@ site() {
             [ -z "$stderr" ]
         done
     done
-    run -0 "$HEAPPROF" run -q --allocator="$libraries/libtcmalloc.so.4" "$BUILD/tests/targets/allocator_behind"
+    run -0 "$HEAPPROF" run -q --rate=1G --allocator="$libraries/libtcmalloc.so.4" "$BUILD/tests/targets/allocator_behind"
     [ "$output" = "tcmalloc: $everything" ]
 }
 
@@ -51,7 +51,7 @@ site() {
 @test "forked and executed children run on the allocator too" {
     for name in jemalloc tcmalloc; do
         for how in -f -e; do
-            run -0 --separate-stderr "$HEAPPROF" run -q --allocator=$name "$BUILD/tests/targets/allocator_behind" $how
+            run -0 --separate-stderr "$HEAPPROF" run -q --rate=1G --allocator=$name "$BUILD/tests/targets/allocator_behind" $how
             [ "$output" = "$name: $everything"$'\n'"$name: $everything" ]
             [ -z "$stderr" ]
         done
@@ -62,9 +62,9 @@ site() {
     mkdir "a folder"
     cp "$libraries/libjemalloc.so.2" "a folder/"
     for allocator in jemalloc "./a folder/libjemalloc.so.2"; do
-        run -0 --separate-stderr "$HEAPPROF" run -q --no-follow --allocator="$allocator" "$BUILD/tests/targets/allocator_behind" -e
+        run -0 --separate-stderr "$HEAPPROF" run -q --rate=1G --no-follow --allocator="$allocator" "$BUILD/tests/targets/allocator_behind" -e
         [ "$output" = "system: $everything"$'\n'"jemalloc: $everything" ]
-        run -0 --separate-stderr "$HEAPPROF" run -q --no-follow --allocator="$allocator" "$BUILD/tests/targets/allocator_behind" -f
+        run -0 --separate-stderr "$HEAPPROF" run -q --rate=1G --no-follow --allocator="$allocator" "$BUILD/tests/targets/allocator_behind" -f
         [ "$output" = "jemalloc: $everything"$'\n'"jemalloc: $everything" ]
         output=$(env -i PATH="$PATH" "$HEAPPROF" run -q --no-follow --allocator="$allocator" sh -c 'unset PWD; env')
         [ "$(grep -c -e LD_PRELOAD -e HEAPPROF <<<"$output")" -eq 0 ]
@@ -76,7 +76,7 @@ site() {
 }
 
 @test "the allocator comes before one that the user preloads" {
-    LD_PRELOAD=libtcmalloc_minimal.so.4 run -0 --separate-stderr "$HEAPPROF" run -q --allocator=jemalloc "$BUILD/tests/targets/allocator_behind"
+    LD_PRELOAD=libtcmalloc_minimal.so.4 run -0 --separate-stderr "$HEAPPROF" run -q --rate=1G --allocator=jemalloc "$BUILD/tests/targets/allocator_behind"
     [ "$output" = "jemalloc: $everything" ]
     [ -z "$stderr" ]
 }

@@ -118,7 +118,7 @@ static void the_stacks_add_up_to_the_peak_with_several_threads(void **state)
     (void)state;
     for (unsigned round = 0; round < 10; round++)
         for (unsigned threads = 1; threads <= WALKERS; threads *= 2) {
-            store_fixture(1, 1 << 20, 1);
+            store_fixture(1, 1 << 20, 2);
             for (unsigned i = 0; i < WALK_STACKS; i++)
                 walk_ids[i] = make_stack(i);
             pthread_t thread[WALKERS];
@@ -133,6 +133,33 @@ static void the_stacks_add_up_to_the_peak_with_several_threads(void **state)
             assert_int_equal(sum_at_peak(store.header->stack_count), store_fixture_peak());
             assert_true(store_fixture_peak() > 0);
         }
+}
+
+/* Where every allocation is recorded, changes of several threads may be late: as hook_live.h says.
+ */
+static void late_changes_move_the_peak_by_no_more_than_they_may(void **state)
+{
+    (void)state;
+    enum { LATE_MOST = 32 * 4096 };
+    for (unsigned round = 0; round < 10; round++) {
+        store_fixture(1, 1 << 20, 1);
+        for (unsigned i = 0; i < WALK_STACKS; i++)
+            walk_ids[i] = make_stack(i);
+        pthread_t thread[WALKERS];
+        unsigned seeds[WALKERS];
+        for (unsigned i = 0; i < WALKERS; i++) {
+            seeds[i] = round * 100 + i;
+            assert_int_equal(pthread_create(&thread[i], NULL, walk, &seeds[i]), 0);
+        }
+        for (unsigned i = 0; i < WALKERS; i++)
+            pthread_join(thread[i], NULL);
+        uint64_t peak = store_fixture_peak(), sum = sum_at_peak(store.header->stack_count);
+        assert_true(sum > LATE_MOST && store.header->live_is_late);
+        assert_in_range(sum, peak - LATE_MOST, peak + LATE_MOST);
+        assert_in_range(store_fixture_live(), 0, LATE_MOST);
+        for (unsigned i = 0; i < WALK_STACKS; i++)
+            assert_int_equal(store.stacks[walk_ids[i]].inuse.bytes, 0);
+    }
 }
 
 /* --- signal handlers ------------------------------------------------------------------------- */
@@ -153,7 +180,7 @@ static void on_alarm(int signal)
 static void a_handler_that_changes_the_same_stack_neither_waits_nor_loses(void **state)
 {
     (void)state;
-    store_fixture(1, 1 << 20, 1);
+    store_fixture(1, 1 << 20, 2);
     handler_stack = make_stack(1);
     handled = 0;
     struct sigaction action = {.sa_handler = on_alarm};
@@ -186,7 +213,7 @@ static void a_handler_that_changes_the_same_stack_neither_waits_nor_loses(void *
 static void a_child_starts_from_what_is_held_and_nothing_else(void **state)
 {
     (void)state;
-    store_fixture(2, 1 << 20, 1);
+    store_fixture(2, 1 << 20, 2);
     uint32_t a = make_stack(1);
     uint32_t b = make_stack(2);
     change(a, 100, false);
@@ -197,7 +224,7 @@ static void a_child_starts_from_what_is_held_and_nothing_else(void **state)
     assert_false(counts_holds(b));
     uint32_t count = store.header->stack_count;
     uint32_t node_a = store.stacks[a].node;
-    store_attach(1, 1, 2, 2);
+    store_attach(1, 2, 2, 2);
     store.stacks[a].node = node_a;
     counts_restore(count);
     assert_int_equal(store_fixture_live(), 200);
@@ -230,7 +257,7 @@ static void allocate_and_free(uint32_t stack, uint64_t weight_q16, moment born, 
 static void lifetimes_are_counted_by_weight(void **state)
 {
     (void)state;
-    store_fixture(1, 1 << 20, 1);
+    store_fixture(1, 1 << 20, 2);
     counts_set_temporary(1600);
     uint32_t stack = make_stack(1);
     const struct store_lifetimes *lifetimes = &store.stacks[stack].lifetimes;
@@ -252,7 +279,7 @@ static void lifetimes_are_counted_by_weight(void **state)
 static void births_of_what_is_in_use_add_up(void **state)
 {
     (void)state;
-    store_fixture(1, 1 << 20, 1);
+    store_fixture(1, 1 << 20, 2);
     uint32_t stack = make_stack(1);
     const uint64_t late = 1ull << 50; /* a sum of more than 64 bits */
     struct counts_change first = {
@@ -275,7 +302,7 @@ static void births_of_what_is_in_use_add_up(void **state)
 static void variances_follow_the_closed_form(void **state)
 {
     (void)state;
-    store_fixture(1, 1 << 20, 1);
+    store_fixture(1, 1 << 20, 2);
     uint32_t stack = make_stack(1);
     double bytes = 0, objects = 0;
     struct counts_change changes[] = {{.stack = stack, .size = 1u << 20},
@@ -307,6 +334,7 @@ int main(void)
         cmocka_unit_test(the_peak_is_what_each_stack_held_then),
         cmocka_unit_test(the_peak_of_a_random_walk_is_exact),
         cmocka_unit_test(the_stacks_add_up_to_the_peak_with_several_threads),
+        cmocka_unit_test(late_changes_move_the_peak_by_no_more_than_they_may),
         cmocka_unit_test(a_handler_that_changes_the_same_stack_neither_waits_nor_loses),
         cmocka_unit_test(lifetimes_are_counted_by_weight),
         cmocka_unit_test(births_of_what_is_in_use_add_up),
