@@ -7,6 +7,7 @@
 #include "cli/launch_signals.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -144,8 +145,20 @@ static void suffer(int number)
     sigprocmask(SIG_BLOCK, &one, NULL);
 }
 
+/* Without a controlling terminal there is no job control: nobody would continue us, only the
+ * command. */
+static bool has_terminal(void)
+{
+    int fd = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
 void launch_signals_stop(pid_t command, int number)
 {
+    if (!has_terminal())
+        return;
     /* SIGTSTP does nothing in an orphaned process group, where no shell would wake us. */
     if (number == SIGSTOP)
         number = SIGTSTP;

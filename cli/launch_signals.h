@@ -41,7 +41,8 @@ struct launch_news launch_signals_read(struct launch_signals *signals, pid_t com
 void launch_signals_rest(struct launch_signals *signals);
 
 /* The command was stopped by the signal of that number: stops this process too where a shell can
- * wake it, until it is continued, and then sees that the command continues. */
+ * wake it (there is a terminal), until it is continued, and then sees that the command continues.
+ */
 void launch_signals_stop(pid_t command, int number);
 
 /* Ends this process as the wait status says: by the same exit status, which is returned, or by the

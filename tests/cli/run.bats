@@ -24,6 +24,17 @@ assert p.returncode == -6, p.returncode
 END
 }
 
+@test "without a terminal, a command that is stopped and continued by others goes on" {
+    cat >stopped <<'END'
+(/bin/sleep 0.1; /bin/sleep 0.1; kill -CONT $$) &
+kill -STOP $$
+echo continued
+END
+    # timeout makes a process group that is not orphaned: there a stop signal stops.
+    run -0 --separate-stderr setsid -w sh -c 'timeout 20 "$@"; exit $?' sh "$heapprof" run -q sh stopped
+    [ "$output" = continued ]
+}
+
 @test "a command that does not exist is 127, one that cannot be executed 126" {
     run -127 --separate-stderr "$heapprof" run nosuchcommand
     [ "$stderr" = "heapprof: nosuchcommand: command not found" ]
