@@ -92,7 +92,9 @@ static void look_at_name(struct thread_name *name, pid_t pid)
     char path[64], text[NAME_SIZE];
     snprintf(path, sizeof(path), "/proc/%d/task/%u/comm", (int)pid, name->tid);
     read_text(path, text, sizeof(text));
-    text[strcspn(text, "\n")] = '\0';
+    size_t length = strlen(text);
+    if (length > 0) /* ends with a newline; a name may have others in it */
+        text[length - 1] = '\0';
     if (text[0] != '\0')
         memcpy(name->text, text, sizeof(text));
 }

@@ -43,6 +43,15 @@ END
     expect "by size" "$(by bytes | head -n 1)" "1024: 10/10000 5/5000 5/5000"
 }
 
+@test "a thread's name may have a newline in it" {
+    # Seen in /proc while the child sleeps, else as it was at the first sample.
+    profile --rate=1 --threads perl -e '
+        $0 = "one\ntwo";
+        if (fork) { wait } else { my @held = (1 .. 10000); select(undef, undef, undef, 0.1) }'
+    run "$HEAPPROF" top --by=thread --sample-type=alloc_space heap.*.prof
+    [[ $output == *'one\ntwo'* ]]
+}
+
 @test "without the options nothing is labelled" {
     profile --rate=1 "$targets/labelled_threads" >tids
     for key in thread tid bytes; do
