@@ -16,7 +16,13 @@
  * us busy. */
 enum { NAMES_A_LOOK = 64, NAME_SIZE = 64 };
 
-/* After each so many looks without a change, the time to the next one doubles, to 160 ms. */
+/* Every so many looks the kernel is asked for its maximum of resident memory. */
+enum { LOOKS_A_PEAK = 4 };
+
+/* The time between two looks is at most this part of the time that the program has run. */
+enum { INTERVAL_PART = 25, INTERVAL_MOST_MS = 1000 };
+
+/* After each so many looks without a change, the time to the next one doubles, to 320 ms. */
 enum { UNCHANGED_STEP = 4, UNCHANGED_MOST = 4 * UNCHANGED_STEP };
 
 struct thread_name {
@@ -27,6 +33,7 @@ struct thread_name {
 struct image_watch {
     struct timeline timeline;
     struct timeline_point last;
+    unsigned looks;
     unsigned unchanged; /* looks since something was seen to change */
     uint64_t due_ms;    /* of the next look */
     uint64_t peak_rss;
@@ -74,7 +81,8 @@ static uint64_t status_bytes(const char *status, const char *field)
     return bytes;
 }
 
-static uint64_t look_at_rss(struct image_watch *watch, pid_t pid)
+/* The kernel's own maximum. Its file costs more than all else of a look. */
+static void look_at_peak_rss(struct image_watch *watch, pid_t pid)
 {
     char path[64], status[2048];
     snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
@@ -82,7 +90,20 @@ static uint64_t look_at_rss(struct image_watch *watch, pid_t pid)
     uint64_t peak = status_bytes(status, "\nVmHWM:");
     if (peak > watch->peak_rss)
         watch->peak_rss = peak;
-    return status_bytes(status, "\nVmRSS:");
+}
+
+static uint64_t look_at_rss(struct image_watch *watch, pid_t pid)
+{
+    char path[64], text[128], *end;
+    snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+    read_text(path, text, sizeof(text));
+    strtoull(text, &end, 10);
+    uint64_t pages = strtoull(end, NULL, 10), bytes; /* the second number; 0 without one */
+    if (__builtin_mul_overflow(pages, (uint64_t)sysconf(_SC_PAGESIZE), &bytes))
+        return 0;
+    if (bytes > watch->peak_rss)
+        watch->peak_rss = bytes;
+    return bytes;
 }
 
 /* --- names of threads ------------------------------------------------------------------------ */
@@ -153,7 +174,14 @@ static void set_due(struct image_watch *watch, const struct timeline_point *poin
                 point->rss == watch->last.rss;
     watch->unchanged = !same ? 0 : watch->unchanged + (watch->unchanged < UNCHANGED_MOST);
     watch->last = *point;
-    uint64_t due = point->t_ms + ((uint64_t)WATCH_INTERVAL_MS << watch->unchanged / UNCHANGED_STEP);
+    uint64_t interval = point->t_ms / INTERVAL_PART;
+    if (interval < WATCH_INTERVAL_MS)
+        interval = WATCH_INTERVAL_MS;
+    if (interval < (uint64_t)WATCH_INTERVAL_MS << watch->unchanged / UNCHANGED_STEP)
+        interval = (uint64_t)WATCH_INTERVAL_MS << watch->unchanged / UNCHANGED_STEP;
+    if (interval > INTERVAL_MOST_MS)
+        interval = INTERVAL_MOST_MS;
+    uint64_t due = point->t_ms + interval;
     watch->due_ms = due > watch->timeline.due_ms ? due : watch->timeline.due_ms;
 }
 
@@ -179,6 +207,8 @@ void image_watch_look(struct image_watch *watch, const struct watch_place *place
         .allocated = store_sizes_bytes(&slot.sizes),
         .rss = look_at_rss(watch, place->pid),
     };
+    if (is_last || watch->looks++ % LOOKS_A_PEAK == 0)
+        look_at_peak_rss(watch, place->pid);
     timeline_add(&watch->timeline, &point);
     set_due(watch, &point);
 }
